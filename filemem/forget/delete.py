@@ -274,13 +274,18 @@ def _record_without(data: bytes, plan: DeletionPlan) -> bytes:
         entry = None
         with contextlib.suppress(ValueError, RecursionError):
             entry = json.loads(line)
-        if isinstance(entry, dict | list):
+        is_changed = os.fsencode(line) != raw
+        if isinstance(entry, dict) and "how" in entry:  # of a recall, a compaction
+            text = "\n".join(_strings({**entry, "how": ""}))
+            told = map(live, _strings(entry))
+            is_told = is_changed or not plan.places.isdisjoint(told)
+        elif isinstance(entry, dict | list):
             text = "\n".join(_strings(entry))
             is_told = isinstance(entry, dict) and entry.get("session") in plan.shortened
         else:
             text = line
             entries = map(live, line.strip().split("\t"))
-            is_told = os.fsencode(line) != raw or not plan.places.isdisjoint(entries)
+            is_told = is_changed or not plan.places.isdisjoint(entries)
         if not is_told and not plan.matcher.holds(text):
             kept.append(os.fsencode(line))
     return b"".join(kept)

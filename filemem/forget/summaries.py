@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from filemem.forget.retelling import Retold, Source, fitting, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
-from filemem.store import compactions, config, logs, pending, recalls
+from filemem.store import compactions, config, pending, recalls
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import FORGOTTEN, Passage
@@ -211,9 +211,11 @@ class _Compaction:
                 self.folder.create(summary, changed(b""))
 
     def _log(self, summary: str, sections: list[_Section]) -> None:
-        rows = list[tuple[str, ...]]()
+        done = dict[str, compactions.Compacted]()
         for one in sections:
             source = one.source
             digest = section_digest(one.text)
-            rows.append((source.path, source.digest, live(summary), digest, one.how))
-        logs.add_rows(self.folder, compactions.COMPACTED, rows)
+            done[source.path] = compactions.Compacted(
+                source.digest, live(summary), digest, one.how
+            )
+        compactions.note_compacted(self.folder, done)

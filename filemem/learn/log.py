@@ -20,8 +20,8 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any
 
-from filemem.store import files, logs
 from filemem.store.folder import Folder
+from filemem.store.logs import Log
 from filemem.store.paths import live
 from filemem.text import plain
 
@@ -57,7 +57,8 @@ class LearnLog:
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
         self.proposed: set[Origin] = set()
-        for entry in logs.values(folder.bookkeeping(LOG_NAME)):
+        self._log = Log(folder, LOG_NAME)
+        for entry in self._log.entries():
             self._take(entry)
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
@@ -65,9 +66,7 @@ class LearnLog:
         added = list(entries)
         if not added:
             return
-        with self.folder.locked():
-            data = b"".join(map(logs.line, added))
-            files.log(self.folder.bookkeeping(LOG_NAME), data)
+        self._log.add(added)
         for entry in added:
             self._take(entry)
 

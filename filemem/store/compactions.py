@@ -1,20 +1,19 @@
 """The log of what was compacted."""
 
-import contextlib
-import dataclasses
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
-from filemem.store.logs import rows
+from filemem.store.logs import Log
 
-COMPACTED = "compacted.log"  # source<TAB>its digest<TAB>summary<TAB>the section's digest<TAB>done; the last counts
-
+COMPACTED = "compacted.log"
 DONE = "done"
-
 RETOLD = "retold"  # done, in a model's words
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Compacted:
     """What the log says last of one source.
 
@@ -22,22 +21,39 @@ class Compacted:
         digest: of the source.
         summary: the summary that stands for it, by path.
         section: the digest of its section there.
-        is_retold: whether the section is a model's words, and no quotes.
+        how: DONE or RETOLD.
     """
 
     digest: str
     summary: str
     section: str
-    is_retold: bool = False
+    how: str
+
+    @property
+    def is_retold(self) -> bool:
+        """Whether the section is a model's words, and no quotes."""
+        return self.how == RETOLD
+
+
+def note_compacted(folder: Folder, done: Mapping[str, Compacted]) -> None:
+    """Note what was compacted, by the source's live path."""
+    entries = [{"source": source, **asdict(what)} for source, what in done.items()]
+    if entries:
+        _log(folder).add(entries)
 
 
 def compacted(folder: Folder) -> dict[str, Compacted]:
-    """What was compacted, by the source's live path; nothing where there is no log."""
+    """Return what was compacted, by the source's live path."""
     found: dict[str, Compacted] = {}
-    with contextlib.suppress(FilememError):
-        for source, *entry in rows(folder, COMPACTED):
-            if entry[3:] in ([DONE], [RETOLD]):
-                before, summary, section, how = entry
-                is_retold = how == RETOLD
-                found[source] = Compacted(before, summary, section, is_retold)
+    with suppress(FilememError):
+        for entry in _log(folder).entries():
+            source = str(entry.pop("source", ""))
+            if entry.get("how") in (DONE, RETOLD):
+                with suppress(TypeError):
+                    found[source] = Compacted(**entry)
     return found
+
+
+def _log(folder: Folder) -> Log:
+    columns = ("source", "digest", "summary", "section", "how")
+    return Log(folder, COMPACTED, columns)

@@ -31,6 +31,7 @@ EMBEDDINGS = ("model", "endpoint", "except", "query_prefix", "passage_prefix")
 PERSONS = ("model", "base_url", "redact", "embeddings")
 # These can do no harm, so those of a store of before still count.
 MOVED = ("tools", "recall", "timeout", "consolidate", "review")
+# Of an earlier version; they mean nothing.
 RETIRED = ("prices", "limits", "month_tokens", "imports", "grace_days")
 
 
@@ -77,10 +78,14 @@ class Config:
     summary_share: float = 0.295
 
 
-LIMITS = tuple(
-    field.name for field in fields(Config) if field.name not in PERSONS + MOVED
-)
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
+LIMITS = tuple(name for name in DEFAULTS if name not in PERSONS + MOVED)
+_IN_WORDS = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
 
 
 def of(folder: Folder) -> Config:
@@ -131,19 +136,14 @@ def unanswered(root: str | Path, model: str = "") -> str:
 
 def misplaced(root: str | Path) -> list[Problem]:
     """Return what stands in a store's settings and has its place elsewhere."""
-    problems = []
     file = _file(root)
+    remedy = f"move it to {_own_file().path}, for this store alone below {STORES}"
+    problems = []
     for key in file.values:
-        if key in RETIRED:
-            what = f"{key} means nothing now"
-            problems.append(file.problem(key, what, "delete it"))
-        elif key in PERSONS or key in MOVED:
+        if key in PERSONS + MOVED:
             what = f"{key} is yours to say, not a store's"
-            remedy = (
-                f"move it to {_own_file().path}, for this store alone below {STORES}"
-            )
-            problems.append(file.problem(key, what, remedy))
-    return [problem._replace(path=NAME) for problem in problems]
+            problems.append(file.problem(key, what, remedy)._replace(path=NAME))
+    return problems
 
 
 @dataclass(frozen=True)
@@ -164,11 +164,49 @@ class _SettingsFile:
         for key, value in (self.values if values is None else values).items():
             if value is None or key in RETIRED or key == STORES:
                 continue
-            try:
-                found[key] = _typed(key, value)
-            except _Wrong as wrong:
-                raise ConfigError(self.problem(key, *wrong.args)) from None
+            if key not in DEFAULTS:
+                likely = nearest(key, DEFAULTS, 1, 0.6)
+                remedy = f"known are {', '.join(DEFAULTS)}"
+                if likely:
+                    remedy = f"did you mean {likely[0]}?"
+                what = f"unknown setting {key}"
+                raise ConfigError(self.problem(key, what, remedy))
+            if type(DEFAULTS[key]) is float and type(value) is int:
+                value = float(value)
+            rule = _rule_broken(key, value)
+            if rule:
+                what = f"{key} is {one_line(repr(value), 80)}"
+                raise ConfigError(self.problem(key, what, f"it takes {rule}"))
+            if key == "embeddings":
+                value = {"except": [], **value} if value else {}
+            found[key] = value
         return found
+
+
+def _rule_broken(key: str, value: Any) -> str:
+    """Return what a setting takes, if that is not its value; else ''."""
+    if key == "embeddings":
+        is_right = value is False or _makes_vectors(value)
+        return "" if is_right else f"a mapping, of {', '.join(EMBEDDINGS)}, or false"
+    default = DEFAULTS[key]
+    if type(value) is not type(default):
+        return _IN_WORDS[type(default)]
+    highest = 1 if key == "threshold" else math.inf
+    if type(value) in (int, float) and not 0 < value < highest:
+        return f"a number above 0 and below {highest}"
+    if key == "recall" and value not in RECALL:
+        return " or ".join(RECALL)
+    return ""
+
+
+def _makes_vectors(value: Any) -> bool:
+    """Tell whether a mapping says what makes vectors, and of what."""
+    if not isinstance(value, dict) or not {"model"} <= value.keys() <= {*EMBEDDINGS}:
+        return False
+    texts = [text for key, text in value.items() if key != "except"]
+    left_out = value.get("except", [])
+    texts += left_out if isinstance(left_out, list) else [None]
+    return all(isinstance(text, str) and text for text in texts)
 
 
 def _file(root: str | Path) -> _SettingsFile:
@@ -208,64 +246,13 @@ def _for_store(own: _SettingsFile, root: str | Path) -> dict[str, Any]:
     answered = person.entry_of(place)
     found = {key: answered[key] for key in ENVIRONMENT if answered.get(key)}
     stores = own.values.get(STORES)
-    if isinstance(stores, dict):
-        for named, settings in stores.items():
-            is_this = os.path.realpath(os.path.expanduser(str(named))) == place
-            if is_this and isinstance(settings, dict):
-                found |= own.checked(settings)
+    for named, settings in stores.items() if isinstance(stores, dict) else ():
+        is_this = os.path.realpath(os.path.expanduser(str(named))) == place
+        if is_this and isinstance(settings, dict):
+            found |= own.checked(settings)
     return found
 
 
 def _environment() -> dict[str, Any]:
     given = {key: os.environ.get(name, "") for key, name in ENVIRONMENT.items()}
     return {key: value for key, value in given.items() if value}
-
-
-class _Wrong(Exception):
-    """What is wrong with a setting, and its remedy."""
-
-
-_IN_WORDS = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-}
-
-
-def _typed(key: str, value: Any) -> Any:
-    """Return a setting's value in its type; raise _Wrong."""
-    if key not in DEFAULTS:
-        likely = nearest(key, DEFAULTS, 1, 0.6)
-        known = f"known are {', '.join(DEFAULTS)}"
-        remedy = f"did you mean {likely[0]}?" if likely else known
-        raise _Wrong(f"unknown setting {key}", remedy)
-    if key == "embeddings":
-        return _embeddings(value)
-    default = DEFAULTS[key]
-    if type(default) is float and type(value) is int:
-        value = float(value)
-    told = f"{key} is {one_line(repr(value), 80)}"
-    if type(value) is not type(default):
-        raise _Wrong(told, f"it takes {_IN_WORDS[type(default)]}")
-    highest = 1 if key == "threshold" else math.inf
-    if type(value) in (int, float) and not 0 < value < highest:
-        raise _Wrong(told, f"it takes a number above 0 and below {highest}")
-    if key == "recall" and value not in RECALL:
-        raise _Wrong(told, f"it is {' or '.join(RECALL)}")
-    return value
-
-
-def _embeddings(value: Any) -> dict[str, Any]:
-    """Return what makes vectors, and of what; nothing where they are off."""
-    if value is False:
-        return {}
-    given = dict(value) if isinstance(value, dict) else {}
-    kept = given.pop("except", [])
-    texts = [given.get("model"), *given.values()]
-    texts += kept if isinstance(kept, list) else [None]
-    is_known = given.keys() <= {*EMBEDDINGS}
-    if not is_known or not all(isinstance(text, str) and text for text in texts):
-        remedy = f"write below it, a line each: {', '.join(EMBEDDINGS)}"
-        raise _Wrong("embeddings takes a model, and what else it needs", remedy)
-    return {**given, "except": kept}

@@ -182,7 +182,7 @@ class Folder:
         for candidate in named:
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                raise Refused(f"{one_line(path)} is a folder; name a file in it.")
+                raise Refused(self._is_folder(path))
             if os.path.lexists(where):
                 return candidate
         paths = self.paths()
@@ -193,6 +193,13 @@ class Folder:
         hint = "list or search for it" if paths else "there is no memory yet"
         hint = _nearest(path, paths) or hint
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
+
+    def _is_folder(self, path: str) -> str:
+        """Return the sentence on a path that names a folder, with files in it."""
+        above = path.rstrip("/") + "/"
+        inside = [name for name in self.paths() if name.startswith(above)][:3]
+        examples = f", such as {', '.join(inside)}" if inside else ""
+        return f"{one_line(path)} is a folder; name a file in it{examples}."
 
     def existing(self, path: str) -> Iterator[str]:
         """Yield where a memory lies: live, in the archive, or for a moment both."""

@@ -1,27 +1,28 @@
-"""What was imported, by the origin that it came from."""
+"""What was imported, by the origin that it came from: `.filemem/imports.jsonl`.
 
-import contextlib
-import dataclasses
+An entry for each time that something was taken: the origin (`chatgpt:<id>`), the memory
+that it went to, and its parts: ids of turns, or the digest of a note; `behind` is the
+part that they go on from, where that is not the last before them. A session is known by
+the `origin` in its front matter as well, so losing the record doubles nothing.
+"""
+
 import os
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
-from filemem.store import files
 from filemem.store.folder import Folder
-from filemem.store.logs import line, values
+from filemem.store.logs import Log
 from filemem.store.memory import parse
 from filemem.store.paths import live
 
-# A line for each time that something was taken: the origin (`chatgpt:<id>`), the memory
-# that it went to, and its parts: ids of turns, or the digest of a note; `behind` is the
-# part that they go on from, where that is not the last before them. A session is known
-# by the `origin` in its front matter as well, so losing the record doubles nothing.
 IMPORTS = "imports.jsonl"
-
 NO_PART = -1
 """The place from which the first part of an origin goes on."""
+_FRONT_BYTES = 8192  # of a session, in which its origin stands
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Imported:
     """What came from one origin.
 
@@ -32,8 +33,8 @@ class Imported:
     """
 
     path: str
-    parts: list[str] = dataclasses.field(default_factory=list)
-    parents: list[int] = dataclasses.field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
 
     def place_of(self, part: str) -> int:
         """Return the last place of a part; NO_PART where it has none."""
@@ -51,12 +52,15 @@ class Imported:
 
 
 class Origins:
-    """Where what one user imported came from, for one import: sessions are looked for
-    once. A dry one writes nothing down."""
+    """Where what one user imported came from, for one import.
+
+    Sessions are looked for once. A dry one writes nothing down.
+    """
 
     def __init__(self, folder: Folder, dry: bool = False) -> None:
         self.folder = folder
         self.dry = dry
+        self._log = Log(folder, IMPORTS)
         self._imported: dict[str, Imported] = {}
         self._owners: dict[str, list[str]] = {}  # the origins that have a part
         self._read_bytes = 0  # of the record, as it was read last
@@ -74,17 +78,18 @@ class Origins:
 
     def _all(self) -> dict[str, Imported]:
         """Read the record again where it has grown: another process may import, too."""
-        where = self.folder.bookkeeping(IMPORTS)
-        size_bytes = os.path.getsize(where) if os.path.lexists(where) else 0
+        size_bytes = 0
+        if os.path.lexists(self._log.place):
+            size_bytes = os.path.getsize(self._log.place)
         if size_bytes != self._read_bytes:
             self._imported = {}
             self._owners = {}
             self._read_bytes = size_bytes
-            for entry in values(where):
-                with contextlib.suppress(KeyError, TypeError, AttributeError):
+            for entry in self._log.entries():
+                with suppress(KeyError, TypeError):
                     parts = [str(part) for part in entry["parts"]]
-                    behind = entry.get("behind")
-                    self._note(entry["origin"], str(entry["path"]), parts, behind)
+                    path = str(entry["path"])
+                    self._note(entry["origin"], path, parts, entry.get("behind"))
         return self._imported
 
     def _note(
@@ -100,10 +105,13 @@ class Origins:
     ) -> None:
         """Record that `parts` of `origin` are in the memory at `path`.
 
-        The caller holds the user's lock. It is not fsynced, as what a power cut takes
-        from it is found again in the sessions themselves.
+        It is not fsynced, as what a power cut takes from it is found again in the
+        sessions themselves.
 
         Args:
+            origin: as `chatgpt:<id>`.
+            path: of the memory.
+            parts: ids of turns, or the digest of a note.
             behind: the part that they go on from; None for the last one.
         """
         self.of(origin)
@@ -113,41 +121,37 @@ class Origins:
         entry = {"origin": origin, "path": path, "parts": parts}
         if behind is not None:
             entry["behind"] = behind
-        where = self.folder.bookkeeping(IMPORTS)
-        self._read_bytes = files.log(where, line(entry), durably=False)
+        self._read_bytes = self._log.add([entry], durably=False)
 
     def recorded(self, origin: str) -> str | None:
-        """Where the session from `origin` lies as recorded; None where nothing is, or a person has moved it."""
+        """Return where the session from `origin` lies as recorded; None where nothing
+        is, or a person has moved it."""
         imported = self.of(origin)
-        return (
-            next(self.folder.existing(imported.path), None)
-            if imported and imported.path
-            else None
-        )
+        if not imported or not imported.path:
+            return None
+        return next(self.folder.existing(imported.path), None)
 
     def session(self, origin: str) -> str | None:
-        """Where the session from `origin` lies now, as recorded, or by its front matter among those at no recorded place, to
-        which a person may have moved it; None where it is gone."""
+        """Return where the session from `origin` lies now; None where it is gone.
+
+        That is as recorded, or by its front matter among those at no recorded place, to
+        which a person may have moved it.
+        """
         path = self.recorded(origin)
         if path and origin_of(self.folder, path) in (origin, ""):
             return path
         if self._sessions is None:
             known = {one.path for one in self._imported.values()}
-            paths = [
-                path
-                for path in self.folder.paths()
-                if "sessions" in path.split("/")[:2]
-            ]
-            self._sessions = {
-                origin_of(self.folder, path): path
-                for path in paths
-                if live(path) not in known
-            }
+            self._sessions = {}
+            for path in self.folder.paths():
+                if "sessions" in path.split("/")[:2] and live(path) not in known:
+                    self._sessions[origin_of(self.folder, path)] = path
         return self._sessions.get(origin)
 
 
 def origin_of(folder: Folder, path: str) -> str:
-    """The origin in a session's front matter, or nothing."""
-    with contextlib.suppress(FilememError):
-        return str(parse(path, folder.read(path, 8192)).front.get("origin", ""))
+    """Return the origin in a session's front matter, or ''."""
+    with suppress(FilememError):
+        head = parse(path, folder.read(path, _FRONT_BYTES))
+        return str(head.front.get("origin", ""))
     return ""

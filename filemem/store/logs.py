@@ -1,49 +1,75 @@
 """Logs in `.filemem/`: a line for each entry, to which the program only adds.
 
-Two clones merge them by union. Reading is bounded; a line that is torn by a kill, or spoilt, says nothing, and hides no other.
+Two clones merge them by union. A line that is torn by a kill, or spoilt, says nothing,
+and hides no other.
 """
 
-import contextlib
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
-from filemem.errors import FilememError, NotFound
+from filemem.errors import NotFound
 from filemem.store import files
 from filemem.store.folder import Folder
 
-MINUTE = "%Y-%m-%dT%H:%M"  # with which a line begins
+MINUTE = "%Y-%m-%dT%H:%M"  # as the moment of an entry is written
+
+Entry = dict[str, Any]
 
 
-def line(value: Any) -> bytes:
-    """A JSON value as a line."""
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+class Log:
+    """One log of a user: a JSON object a line.
 
+    Args:
+        folder: whose bookkeeping it lies in.
+        name: of its file.
+        columns: the keys of a line as earlier versions wrote it, separated by tabs.
+    """
 
-def values(place: str) -> Iterator[Any]:
-    """The JSON values of a log's lines; none where there is no log that may be read. Raises OSError where the system fails, as
-    what was not read must not be rewritten."""
-    data = b""
-    with contextlib.suppress(FilememError):
-        data = files.read(place)
-    for text in data.decode(errors="replace").split("\n"):
-        with contextlib.suppress(ValueError, RecursionError):
-            yield json.loads(text)
+    def __init__(self, folder: Folder, name: str, columns: tuple[str, ...] = ()):
+        self.folder = folder
+        self.place = folder.bookkeeping(name)
+        self.columns = columns
 
+    def entries(self) -> Iterator[Entry]:
+        """Yield the entries, oldest first; none if there is no log yet.
 
-def rows(folder: Folder, name: str) -> Iterator[list[str]]:
-    """The fields of a log's lines, which tabs separate. Raises FilememError where it cannot be read."""
-    with contextlib.suppress(NotFound):
-        for text in (
-            files.read(folder.bookkeeping(name)).decode(errors="replace").split("\n")
-        ):
-            yield text.split("\t")
+        Raises:
+            FilememError, OSError: it cannot be read.
+        """
+        data = b""
+        with suppress(NotFound):
+            data = files.read(self.place)
+        for line in data.decode(errors="replace").split("\n"):
+            entry = self._entry(line)
+            if entry:
+                yield entry
 
+    def _entry(self, line: str) -> Entry:
+        if line.startswith("{"):
+            with suppress(ValueError, RecursionError):
+                entry: Entry = json.loads(line)
+                return entry
+        values = line.split("\t")
+        return dict(zip(self.columns, values, strict=False)) if values[1:] else {}
 
-def add_rows(
-    folder: Folder, name: str, entries: Iterable[Iterable[str]], wait: float = 10.0
-) -> None:
-    """Add such lines in one write."""
-    if text := "".join("\t".join(entry) + "\n" for entry in entries):
-        with folder.locked(wait):
-            files.log(folder.bookkeeping(name), text.encode("utf-8", "replace"))
+    def add(
+        self, entries: Iterable[Entry], wait: float = 10.0, *, durably: bool = True
+    ) -> int:
+        """Add entries in one write, and return the size of the log in bytes.
+
+        Args:
+            entries: what is added.
+            wait: seconds for the user's lock.
+            durably: whether a power cut may not take them.
+
+        Raises:
+            FilememError, OSError: they cannot be written.
+        """
+        text = "".join(
+            json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries
+        )
+        with self.folder.locked(wait):
+            data = text.encode("utf-8", "replace")
+            return files.log(self.place, data, durably=durably)

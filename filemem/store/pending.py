@@ -1,22 +1,22 @@
-"""What waits for its deletion, and is hidden until then."""
+"""What waits for its deletion, and is hidden until then.
 
-import contextlib
+Earlier versions hid what a chat was asked to forget, and noted it in `withheld.log`: an
+entry a place, `path:line`, or the path alone for a whole memory, with the turn that
+asked; `released` takes back what one turn withheld. Nothing new is withheld.
+"""
+
 from collections.abc import Iterable
+from contextlib import suppress
 
 from filemem.errors import FilememError
-from filemem.store import bullets, files
+from filemem.store import bullets
 from filemem.store.compactions import compacted
 from filemem.store.folder import Folder
-from filemem.store.logs import rows
+from filemem.store.logs import Log
 from filemem.store.paths import live
 
-MARK = "withheld"  # of what waits for its deletion
-
-# Earlier versions hid what a chat was asked to forget, and noted it here: a line a place,
-# `2026-11-20T09:31<TAB>withheld<TAB>by<TAB>place`, both as `path:line`, or the path alone
-# for a whole memory; `by` is the turn that asked. A line `released` takes back what one
-# turn withheld. It stays hidden until it is deleted, or restored; nothing is added.
-PENDING = "withheld.log"
+WITHHELD = "withheld"
+RELEASED = "released"
 
 
 class PendingDeletion(frozenset[str]):
@@ -30,52 +30,48 @@ class PendingDeletion(frozenset[str]):
 def pending_places(folder: Folder) -> dict[str, list[str]]:
     """Return what waits for its deletion, by the turn that asked for it."""
     found: dict[str, list[str]] = {}
-    with contextlib.suppress(FilememError, OSError):
-        for row in rows(folder, PENDING):
-            if len(row) > 3 and row[1] == MARK and row[3]:
-                found.setdefault(row[2], []).append(row[3])
-            elif len(row) > 2:
-                found.pop(row[2], None)
+    with suppress(FilememError, OSError):
+        for entry in _log(folder).entries():
+            by = str(entry.get("by"))
+            if entry.get("how") == WITHHELD and entry.get("place"):
+                found.setdefault(by, []).append(str(entry["place"]))
+            elif entry.get("how") == RELEASED:
+                found.pop(by, None)
     return found
 
 
 def pending_deletions(folder: Folder) -> PendingDeletion:
     """Return what waits for its deletion, with the lines of summaries that retell it."""
-    held = PendingDeletion(
-        place for places in pending_places(folder).values() for place in places
-    )
+    places = [place for held in pending_places(folder).values() for place in held]
+    held = PendingDeletion(places)
     if not held:
         return held
-    hidden = set(held)
     for path in {one.summary for one in compacted(folder).values()}:
         memory = folder.find(path)
         for number, text in enumerate(memory.lines if memory else (), 1):
             told = bullets.parse(text, path, number)
             if told and any(held.hides(told.path, line) for line in told.lines):
-                hidden.add(f"{path}:{number}")
-    return PendingDeletion(hidden)
+                places.append(f"{path}:{number}")
+    return PendingDeletion(places)
 
 
 def settle_pending(folder: Folder, places: Iterable[str]) -> list[str]:
-    """Take from the log what the turns withheld that withheld one of these places.
+    """Release what the turns withheld that withheld one of these places.
 
     That is done once it is deleted, or a person wants to see it again. Returns all
     places that are not hidden any more.
     """
     wanted = set(map(live, places))
     settled = []
-    asked = set()
+    released = []
     for by, held in pending_places(folder).items():
         if wanted.intersection(held):
-            asked.add(by)
             settled += held
-    if asked:
-        with folder.locked():
-            kept = [
-                row
-                for row in rows(folder, PENDING)
-                if len(row) < 3 or row[2] not in asked
-            ]
-            text = "\n".join("\t".join(row) for row in kept)
-            files.write(folder.bookkeeping(PENDING), text.encode("utf-8", "replace"))
+            released.append({"how": RELEASED, "by": by})
+    if released:
+        _log(folder).add(released)
     return settled
+
+
+def _log(folder: Folder) -> Log:
+    return Log(folder, "withheld.log", ("at", "how", "by", "place"))

@@ -1,62 +1,85 @@
 """The log of recalls: when a memory was opened, cited, archived or restored."""
 
-import contextlib
 import datetime as dt
 from collections.abc import Iterable
+from contextlib import suppress
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder, Progress, no_progress
-from filemem.store.logs import MINUTE, add_rows, rows
+from filemem.store.logs import MINUTE, Log
 from filemem.store.paths import archived, live
 
-OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
-
+OPENED = "open"
+CITED = "cited"
+RESTORED = "restored"
 ARCHIVED = "archived"  # no recall
-
 RECALLS = "recalls.log"
 
 
 class RecallHistory(list[dt.date]):
-    """The days on which one memory was recalled, some of them twice; was it recalled `since` it was archived last?"""
+    """The days on which one memory was recalled, some of them twice.
 
+    Attributes:
+        last: the moment of the last recall, or ''.
+        archived: the moment at which it was archived last, or ''.
+        since: whether it was recalled since then.
+    """
+
+    last = ""
+    archived = ""
     since = False
-    last = archived = ""
+
+    def add(self, at: str, how: str, day: dt.date) -> None:
+        """Take in an entry, in whatever order they come."""
+        if how == ARCHIVED:
+            self.archived = max(self.archived, at)
+            self.since = self.last > self.archived
+        else:
+            self.append(day)
+            self.last = max(self.last, at)
+            self.since = self.since or "" < self.archived <= at
 
 
 def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
-    """Append one recall (`how` is `open` or `cited`); a log that cannot be written never spoils a reading."""
-    with contextlib.suppress(FilememError, OSError):
+    """Note one recall; a log that cannot be written never spoils a reading."""
+    with suppress(FilememError, OSError):
         note_recalls(folder, [path], how, at, wait=1.0)
 
 
 def note_recalls(
     folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0
 ) -> None:
-    """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
-    add_rows(
-        folder, RECALLS, ((f"{at:{MINUTE}}", how, live(path)) for path in paths), wait
-    )
+    """Note the same of some memories, in one write.
+
+    Args:
+        folder: whose they are.
+        paths: theirs.
+        how: OPENED, CITED, RESTORED or ARCHIVED.
+        at: when.
+        wait: seconds for the user's lock.
+
+    Raises:
+        FilememError, OSError: that cannot be written.
+    """
+    moment = f"{at:{MINUTE}}"
+    entries = [{"at": moment, "how": how, "path": live(path)} for path in paths]
+    if entries:
+        _log(folder).add(entries, wait)
 
 
 def recalled(folder: Folder) -> dict[str, RecallHistory]:
-    """What the log says, by the memory's live path. A log of a million lines takes a second."""
+    """Return what the log says, by the memory's live path.
+
+    Raises:
+        FilememError, OSError: it cannot be read.
+    """
     found: dict[str, RecallHistory] = {}
-    known: dict[str, dt.date] = {}  # one object for each day, however often it is named
-    for at, how, path in (row[:3] for row in rows(folder, RECALLS) if len(row) > 2):
-        try:
-            day = known.get(at[:10]) or known.setdefault(
-                at[:10], dt.date.fromisoformat(at[:10])
-            )
-        except ValueError:
-            continue
-        trail = found.get(path) or found.setdefault(path, RecallHistory())
-        if how == ARCHIVED:
-            trail.archived = max(trail.archived, at)
-            trail.since = trail.last > trail.archived
-        else:
-            trail.append(day)
-            trail.last = max(trail.last, at)
-            trail.since |= "" < trail.archived <= at
+    for entry in _log(folder).entries():
+        with suppress(ValueError, KeyError):
+            at = str(entry["at"])
+            day = dt.date.fromisoformat(at[:10])
+            history = found.setdefault(str(entry["path"]), RecallHistory())
+            history.add(at, str(entry["how"]), day)
     return found
 
 
@@ -66,8 +89,15 @@ def archive(
     at: dt.datetime,
     progress: Progress = no_progress,
 ) -> dict[str, str]:
-    """Move live memories to the archive, having noted it in the log of recalls; a sentence for each path that stayed. A kill
-    leaves every file under one of its two names."""
+    """Move live memories to the archive, having noted it in the log.
+
+    A kill leaves every file under one of its two names. Returns a sentence for each
+    path that stayed.
+    """
     wanted = list(paths)
     note_recalls(folder, wanted, ARCHIVED, at)
     return folder.move({path: archived(path) for path in wanted}, progress)
+
+
+def _log(folder: Folder) -> Log:
+    return Log(folder, RECALLS, ("at", "how", "path"))

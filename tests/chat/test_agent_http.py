@@ -25,6 +25,8 @@ from filemem.forget.plan import plan_for
 from filemem.jobs import forget
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
+from filemem.store import recalls
+from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens
 
@@ -327,11 +329,9 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
         talk.say("Which oolong tea?") == marked == talk.say("Sure?")
         and marked in talk.kept
     )
-    recalled = [
-        line.split("\t")[1:]
-        for line in (talk.root / ".filemem/recalls.log").read_text().splitlines()
-    ]
-    assert recalled == [["cited", FACT]] * 2
+    folder = Folder(str(talk.root), talk.root.name)
+    recalled = recalls.recalled(folder)
+    assert [(path, len(days)) for path, days in recalled.items()] == [(FACT, 2)]
 
 
 # -- what is searched for before it is asked ----------------------------------------------------------------------

@@ -281,7 +281,7 @@ def test_a_cache_damaged_in_any_place_or_of_another_model_is_made_anew(
 )
 def test_a_setting_that_is_wrong_is_told_in_a_sentence(store: Path, given: str) -> None:
     settings(given)
-    told = r"config.yaml:1: embeddings takes a model, and what else it needs; write below it"
+    told = r"config.yaml:1: embeddings is .*; it takes a mapping, of model, endpoint"
     with pytest.raises(ConfigError, match=told):
         config.load(store)
 

@@ -126,9 +126,9 @@ def test_settings_count_by_who_says_them(
 
 
 def test_check_names_what_has_its_place_elsewhere(home: Path) -> None:
-    store_settings(home, "steps: 4\nprices: {}\nredact: false\n")
+    store_settings(home, "steps: 4\nreview: true\nredact: false\n")
     done = run(home, "check")
-    assert "filemem.yaml:2: prices means nothing now; delete it" in done.stdout
+    assert "filemem.yaml:2: review is yours to say" in done.stdout
     assert "filemem.yaml:3: redact is yours to say, not a store's; move" in done.stdout
     assert run(home, "remember", "Has a boat.").returncode == 0
 

@@ -527,7 +527,8 @@ def test_an_open_is_noted_as_a_recall_and_a_search_is_not(
     log = root / "ann/.filemem/recalls.log"
     assert not log.exists()
     tools.call("open", {"path": FACT})
-    assert log.read_text() == f"2026-11-20T09:30\topen\t{FACT}\n"
+    entry = json.loads(log.read_text())
+    assert entry == {"at": "2026-11-20T09:30", "how": "open", "path": FACT}
 
 
 # -- the text ----------------------------------------------------------------------------------------------------
