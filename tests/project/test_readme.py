@@ -13,6 +13,9 @@ from scripted_server import ScriptedServer, calls, say
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+UNREACHED = (
+    "Could not find a version|No matching distribution|Temporary failure|Max retries"
+)
 UNSET = ("FILEMEM_", "OPENAI_", "GIT_", "XDG_", "PYTHON", "VIRTUAL_ENV")
 
 
@@ -22,17 +25,32 @@ def blocks(kind: str) -> list[str]:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(UNSET)
+        name: text for name, text in os.environ.items() if not name.startswith(UNSET)
     }
     return {**kept, "HOME": str(home), "LANG": "C.UTF-8", **more}
 
 
+def served(server: ScriptedServer) -> dict[str, str]:
+    """Return what has a program ask a server, whatever the model."""
+    return {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
+
+
+def run(
+    command: str, folder: Path, env: dict[str, str], given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a line of a shell, or a program in Python of several."""
+    call = ["bash", "-c", command]
+    if "\n" in command:
+        call = [sys.executable, "-c", command]
+    return subprocess.run(
+        call, cwd=folder, env=env, input=given, capture_output=True, text=True
+    )
+
+
 def clone(folder: Path) -> Path:
-    """What a clone of the repository holds."""
-    files = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
-    ).stdout.decode()
-    for name in filter(None, files.split("\0")):
+    """Copy what a clone of the repository holds."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True)
+    for name in filter(None, listed.stdout.decode().split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
@@ -43,21 +61,11 @@ def test_one_line_sets_up_and_runs_the_main_job(tmp_path: Path) -> None:
     """The first `sh` block, with a question where a person would type one."""
     line = blocks("sh")[0].strip()
     assert "\n" not in line
-    env = environment(tmp_path)
-    kept = {key: os.environ[key] for key in os.environ if key.startswith("PIP_")}
-    done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=clone(tmp_path / "filemem"),
-        env={**env, **kept, "HOME": os.environ["HOME"], "PIP_NO_COMPILE": "1"},
-        input="What tea does Mara like now?",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if re.search(
-        r"Could not find a version|No matching distribution|Temporary failure|Max retries",
-        done.stderr,
-    ):
+    pip = {name: text for name, text in os.environ.items() if name[:4] == "PIP_"}
+    env = environment(Path.home(), PIP_NO_COMPILE="1", **pip)
+    folder = clone(tmp_path / "filemem")
+    done = run(line, folder, env, "What tea does Mara like now?")
+    if re.search(UNREACHED, done.stderr):
         pytest.skip("the package registry cannot be reached from here")
     assert done.returncode == 0, done.stderr
     first = done.stdout.partition("\n- ")[2].partition("\n- ")[0]
@@ -67,26 +75,12 @@ def test_one_line_sets_up_and_runs_the_main_job(tmp_path: Path) -> None:
 def test_the_agent_in_python_answers(tmp_path: Path) -> None:
     """The Python block, and the agent of docs/python.md behind it, as one program."""
     sample(tmp_path / "memory_store")
-    wanted = calls(
-        ("search_files", {"query": "What tea does Mara like now?", "limit": 2})
-    )
-    with ScriptedServer(wanted, say("Oolong.")) as server:
-        env = environment(
-            tmp_path,
-            OPENAI_BASE_URL=server.base_url,
-            OPENAI_API_KEY="none",
-            PYTHONPATH=str(ROOT),
-        )
+    asked = {"query": "What tea does Mara like now?", "limit": 2}
+    with ScriptedServer(calls(("search_files", asked)), say("Oolong.")) as server:
+        env = environment(tmp_path, PYTHONPATH=str(ROOT), **served(server))
         manual = (ROOT / "docs/python.md").read_text(encoding="utf-8")
         agent = manual.partition("```python agent\n")[2].partition("```")[0]
-        program = "\n".join([*blocks("python"), agent])
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            text=True,
-        )
+        done = run("\n".join([*blocks("python"), agent]), tmp_path, env)
         assert done.returncode == 0, done.stderr
         assert re.search(
             r"^\S+:\d+  [Mm]ara: I sold the Vespa, .* florist in Braga\.$",
@@ -105,51 +99,34 @@ def test_the_agent_in_python_answers(tmp_path: Path) -> None:
 def test_any_endpoint_serves(tmp_path: Path, line: str) -> None:
     """The lines that name a model, with an endpoint of ours in the place of theirs."""
     sample(tmp_path / "memory_store")
+    shell_command(tmp_path / "filemem")
+    [model] = re.findall(r"--model (\S+)", line)
     with ScriptedServer(say("Oolong, since March.")) as server:
-        env = environment(
-            tmp_path, OPENAI_BASE_URL=server.base_url, PYTHONPATH=str(ROOT)
-        )
-        called = re.sub(
-            r"OPENAI_BASE_URL=\S+",
-            f"OPENAI_BASE_URL={server.base_url}",
-            line.replace("…", "none"),
-        )
-        shell_command(tmp_path / "filemem")
+        env = environment(tmp_path, PYTHONPATH=str(ROOT), **served(server))
+        url = f"OPENAI_BASE_URL={server.base_url}"
+        called = re.sub(r"OPENAI_BASE_URL=\S+", url, line.replace("…", "none"))
         called = called.replace(".venv/bin/filemem", "./filemem")
-        call = ["bash", "-c", called]
-        done = subprocess.run(
-            call, cwd=tmp_path, env=env, input="Tea?", capture_output=True, text=True
-        )
-        assert server.requests[0].body["model"] == re.search(r"--model (\S+)", line)[1]  # type: ignore[index]
+        done = run(called, tmp_path, env, "Tea?")
+        assert server.requests[0].body["model"] == model
     assert "Oolong, since March." in done.stdout, done.stderr
 
 
 def test_the_pictures_show_what_the_commands_print_now() -> None:
     """Drawn from a real session, they are made anew with `python docs/demo.py`."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "docs/demo.py"), "--check"],
-        capture_output=True,
-        text=True,
-    )
+    done = run(f"{sys.executable} docs/demo.py --check", ROOT, {**os.environ})
     assert done.returncode == 0, done.stderr
 
 
 def test_the_commands_of_contributing_work() -> None:
-    """Its set-up is that of the README's tests, of its checks those that take no minutes run, and the one file is there."""
+    """Its set-up is that of the README's tests; those that take no minutes run."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    setup, checks = re.findall(r"^```sh\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
+    setup, checks = re.findall(r"(?ms)^```sh\n(.*?)\n```$", text)
     assert f"{setup} && {checks}\n" in blocks("sh")
+    [one] = re.findall(r"`(\.venv/bin/pytest [^`]*)`", text)
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    run = [
+    for command in (
         checks.replace(".venv/bin/pytest", "true"),
-        *re.findall(r"`(\.venv/bin/pytest [^`]*)`", text),
-    ]
-    run[1] += " --collect-only"
-    for command in run:
-        said = subprocess.run(
-            ["bash", "-c", command.replace(".venv/bin/", "")],
-            cwd=ROOT,
-            env=env,
-            capture_output=True,
-        )
-        assert said.returncode == 0, said.stdout.decode() + said.stderr.decode()
+        f"{one} --collect-only",
+    ):
+        done = run(command.replace(".venv/bin/", ""), ROOT, env)
+        assert done.returncode == 0, done.stdout + done.stderr
