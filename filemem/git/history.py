@@ -15,7 +15,6 @@ import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 
 from filemem.errors import Busy, FilememError, NotFound, Problem, Refused, in_words
 from filemem.git.repository import (
@@ -148,31 +147,16 @@ class History:
     def problems(self) -> list[Problem]:
         """Return why git is not used here, and each memory that only git still has."""
         try:
-            missing = self._missing()
+            changes = self.changes()
         except FilememError as error:
             return [Problem(".git", 1, str(error).rstrip("."), "git status says more")]
-        what = "git has this memory and the disk has not"
-        remedy = "git checkout -- PATH brings it back, git commit lets it go"
-        return [Problem(path, 1, what, remedy) for path in missing]
-
-    def _missing(self) -> list[str]:
-        """Return what HEAD has and the disk has under no name."""
-        changes = self.changes()
-        gone = {}
-        new = []
-        for path, blob in changes.items():
-            if not blob:
-                new.append(os.path.join(self.folder.root, path))
-            elif not self._is_on_disk(path):
-                gone[path] = blob
-        if not gone:
-            return []
-        hashed = self.repository.text(
-            *("hash-object", "--no-filters", "--stdin-paths"),
-            stdin=os.fsencode("\n".join(new)),
-        )
-        renamed = hashed.split()
-        return [path for path, blob in gone.items() if blob not in renamed]
+        what = "git has this memory and the disk has not, under this name"
+        remedy = "git checkout -- PATH brings it back, git commit -a lets it go"
+        return [
+            Problem(path, 1, what, remedy)
+            for path, blob in changes.items()
+            if blob and not self._is_on_disk(path)
+        ]
 
     def _is_on_disk(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.folder.root, path))
@@ -303,19 +287,19 @@ def changed_paths(repository: Repository, *places: str) -> dict[str, str]:
     for line in split_nul(output):
         *facts, path = line.split(" ", _STATUS_SPACES.get(line[0], 8))
         # The folder in which the memories lie may itself be hidden.
-        if is_kept(path, path.removeprefix(f"{places[0]}/")):
+        if _is_kept(path.removeprefix(f"{places[0]}/")):
             blob = facts[6] if len(facts) > 1 else ""
             changed[path] = blob if blob.strip("0") else ""
     return changed
 
 
-def is_kept(path: str, inside: str) -> bool:
+def _is_kept(path: str) -> bool:
     """Say whether git is to have a file: a memory, settings, or one of the logs.
 
-    An editor's file, a hidden one and another repository are not kept. `inside` is the
-    path below the folder in which the memories lie.
+    An editor's file, a hidden one and another repository are not kept. The path is that
+    below the folder in which the memories lie.
     """
-    *folders, name = inside.split("/")
+    *folders, name = path.split("/")
     if path.endswith(LOGS) or name in (".gitignore", ".gitattributes"):
         return True
     is_hidden = any(part.startswith(".") for part in folders)
@@ -401,20 +385,13 @@ class Past(Folder):
     `moment` is what was asked for. The files are a copy, deleted with this object.
     """
 
-    def __init__(
-        self,
-        folder: Folder,
-        commit: Commit,
-        moment: dt.datetime,
-        copy: TemporaryDirectory[str],
-    ) -> None:
-        super().__init__(
-            os.path.join(copy.name, folder.name), folder.name, named=folder.is_own
-        )
+    def __init__(self, folder: Folder, commit: Commit, moment: dt.datetime) -> None:
+        self._copy = folder.scratch()
+        root = os.path.join(self._copy.name, folder.name)
+        super().__init__(root, folder.name, named=folder.is_own)
         self.store = folder.store
         self.commit = commit
         self.moment = moment
-        self._copy = copy
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
@@ -446,7 +423,7 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
             f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; "
             "name a later day."
         )
-    past = Past(folder, found[0], end, folder.scratch())
+    past = Past(folder, found[0], end)
     index = f"{past.root}.index"
     repository.run(
         "read-tree", f"{past.commit.commit}:{history.prefix}", GIT_INDEX_FILE=index

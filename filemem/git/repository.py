@@ -21,6 +21,7 @@ import time
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files
@@ -102,13 +103,11 @@ class GitResult:
 
 def find_dot_git(folder: str) -> str:
     """Return the nearest `.git` in or above a folder, or '' if there is none."""
-    here = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(here, ".git")):
-        above = os.path.dirname(here)
-        if above == here:
-            return ""
-        here = above
-    return os.path.join(here, ".git")
+    real = Path(os.path.realpath(folder))
+    for place in (real, *real.parents):
+        if os.path.lexists(place / ".git"):
+            return str(place / ".git")
+    return ""
 
 
 def git_dir_of(dot_git: str) -> str:
