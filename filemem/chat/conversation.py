@@ -3,7 +3,6 @@ recorded. Without a model the best passages of one search answer."""
 
 import contextlib
 import datetime as dt
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
 from filemem.chat.earlier import RunningSummary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
-from filemem.chat.phrases import said_to
+from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, quoted, recall
 from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
@@ -34,7 +33,6 @@ from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.paths import PROFILE
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
-from filemem.text import terms
 from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
 from filemem.text.redaction import kinds
 from filemem.tools import render
@@ -47,9 +45,6 @@ NO_MORE_CALLS = (
 RECALL_TOKENS = 400  # of what stands beside a message for a model with tools
 TOOLLESS_RECALL_TOKENS = 1200  # for one without
 SUMMARISED_TOKENS = 6000  # of turns, in one request for a summary
-_REMEMBER = re.compile(  # matched with simplified characters
-    r"\s*(?:remember that\b|remember\s*[:：]|请?记住)[\s:：,，]*", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -270,8 +265,7 @@ class Conversation:
         current = None
         if self.transcript.path:
             current = CurrentConversation(self.transcript.path, said.line)
-        message = to_remember(said.text) or said.text
-        return quoted(self.user, message, self.now().date(), current)
+        return quoted(self.user, said.text, self.now().date(), current)
 
     def _answer_with(self, *parts: str) -> str:
         """Answer with what there is of some parts, or that nothing was found."""
@@ -519,12 +513,3 @@ class Conversation:
             for path in sorted(recalled):
                 recalls.note_recall(self.user, path, recalls.CITED, self.now())
         return citations.mark(answer, unseen)
-
-
-def to_remember(message: str) -> str:
-    """Return what a message asks to be remembered, in its own words; '' for nothing."""
-    opening = _REMEMBER.match(terms.simplified(message))
-    if not opening:
-        return ""
-    words = message[opening.end() :].strip()
-    return words if re.search(r"\w", words) else ""

@@ -29,6 +29,9 @@ OWN_BEGINNINGS = tuple(  # of what is said of the memory, and so quoted to nobod
     for english, chinese in (FOUND, NOTHING, NOTHING_KEPT, KEPT)
     for said in (english, chinese, terms.simplified(chinese))
 )
+_REMEMBER = re.compile(  # matched with simplified characters
+    r"\s*(?:remember that\b|remember\s*[:：]|请?记住)[\s:：,，]*", re.IGNORECASE
+)
 _WEEKDAYS = "一二三四五六日"
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d\u3400-\u9fff]+")
@@ -56,3 +59,12 @@ def day_of(when: FileDate, message: str) -> str:
         return said_to(message, (f"{day:%B %Y}", chinese))
     chinese += f"{day.day}日 週{_WEEKDAYS[day.weekday()]}"
     return said_to(message, (render.spelt(day), chinese))
+
+
+def to_remember(message: str) -> str:
+    """Return what a message asks to be remembered, in its own words; '' for nothing."""
+    opening = _REMEMBER.match(terms.simplified(message))
+    if not opening:
+        return ""
+    words = message[opening.end() :].strip()
+    return words if re.search(r"\w", words) else ""

@@ -5,6 +5,7 @@ import datetime as dt
 from filemem import index
 from filemem.chat import phrases
 from filemem.chat.core_memory import core_memory
+from filemem.chat.phrases import to_remember
 from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.search.results import Hit
@@ -71,11 +72,17 @@ def quoted(
 ) -> str:
     """Return the best passages for a message as an answer; '' where nothing was found.
 
-    What the chat said itself, quotes above all, is left out. The arguments are those of
-    `recall`; `current` begins with the message.
+    What the chat said itself, quotes above all, is left out; beside a fact that is kept
+    stands only what holds its words. The arguments are those of `recall`; `current`
+    begins with the message.
     """
-    hits = _search(folder, message, today, current)
-    told = [hit for hit in hits if not hit.text.startswith(phrases.OWN_BEGINNINGS)]
+    asked = to_remember(message)
+    least_strength = HOLDS if asked else 0.0
+    told = []
+    for hit in _search(folder, asked or message, today, current):
+        is_own = hit.text.startswith(phrases.OWN_BEGINNINGS)
+        if hit.strength >= least_strength and not is_own:
+            told.append(hit)
     items = [_item(hit, message, today) for hit in told[:MAX_QUOTES]]
     if not items:
         return ""

@@ -13,9 +13,8 @@ from typing import Any
 from filemem.api import User
 from filemem.chat import phrases
 from filemem.chat.citations import cited
-from filemem.chat.conversation import to_remember
 from filemem.chat.core_memory import core_memory
-from filemem.chat.phrases import said_to
+from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, quoted, recall
 from filemem.chat.window import rules
 from filemem.errors import FilememError, Refused
