@@ -94,7 +94,7 @@ def _sessions(
 def _session_files(path: str, name_pattern: str, left_out: LeftOut) -> list[str]:
     if not os.path.isdir(path):
         return [path]
-    found = set[str]()
+    found = list[str]()
     for place, entry in files.walk(os.path.realpath(path), lambda *_: True):
         name = entry.name.removesuffix(_COMPRESSED)
         if not name.endswith(".jsonl") or not entry.is_file(follow_symlinks=False):
@@ -102,9 +102,8 @@ def _session_files(path: str, name_pattern: str, left_out: LeftOut) -> list[str]
         if name.startswith("agent-") or "subagents" in place.split("/"):
             left_out[SUBAGENT] += 1
         elif re.fullmatch(name_pattern, name):
-            found.add(entry.path)
-    unpacked = {f"{file}{_COMPRESSED}" for file in found}
-    return sorted(found - unpacked)
+            found.append(entry.path)
+    return sorted(found)
 
 
 def _entries(file: str, left_out: LeftOut) -> Iterator[Entry]:
@@ -196,6 +195,7 @@ _ASIDE_KEYS = (
     "isVisibleInTranscriptOnly",
     "isApiErrorMessage",
 )
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMAND_NAME = re.compile(r"<command-name>([^<]{1,100})</command-name>")
 _COMMAND_WORDS = re.compile(r"<command-args>(.+?)</command-args>", re.DOTALL)
 _TITLE_KEYS = {
@@ -222,12 +222,13 @@ def _read_claude_code(
         title = text_at(row, _TITLE_KEYS.get(kind, "")) or title
         text = _claude_code_text(row, kind, left_out)
         if text:
-            uuid = text_at(row, "uuid")
-            id = uuid or str(entry.line)
-            copies = copies or text_at(row, "forkedFrom", "sessionId")
+            id = text_at(row, "uuid") or str(entry.line)
+            fork = text_at(row, "forkedFrom", "sessionId")
+            copies = copies or fork
+            is_unique = bool(fork or _UUID.fullmatch(id))
             speaker = "Claude" if kind == "assistant" else ""
             moment = parse_time(row.get("timestamp"), zone)
-            turns.setdefault(id, ImportedTurn(speaker, moment, text, id, bool(uuid)))
+            turns.setdefault(id, ImportedTurn(speaker, moment, text, id, is_unique))
     return ImportedConversation("", title, None, list(turns.values()), copies=copies)
 
 
