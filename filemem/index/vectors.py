@@ -306,7 +306,7 @@ def _by_likelihood(corpus: Corpus, likely: Sequence[int]) -> list[IndexedFile]:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _PassageText:
     """What is embedded of a passage that begins at a line; its key is its digest."""
 
     line: int
@@ -319,14 +319,14 @@ class _Text:
         return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _texts(memory: Memory) -> list[_Text]:
+def _texts(memory: Memory) -> list[_PassageText]:
     """Return what is embedded of each passage of a memory."""
-    found: list[_Text] = []
+    found: list[_PassageText] = []
     for place, start, end in memory.windows:
         passage = memory.passages[place]
         named = passage.speaker or memory.told_title
         said = f"{named}: " if named else ""
-        found.append(_Text(passage.line, said + passage.text[start:end]))
+        found.append(_PassageText(passage.line, said + passage.text[start:end]))
     return found
 
 
