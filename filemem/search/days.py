@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from filemem.index import Corpus
@@ -72,50 +73,39 @@ def named_days(
     from `anchor`, else from `today`, else, where no memory is of such a day, from the
     newest memory.
     """
-    newest = _newest_day(corpus, today)
-    mentions = list(dates.mentioned(question, anchor or today))
-    if mentions and anchor is None and not _any_dated(corpus, mentions):
-        from_newest = list(dates.mentioned(question, newest))
+    ordinals = [entry.date for entry in corpus.entries()]
+    last = max(1, min(max(ordinals, default=0), today.toordinal()))
+    newest = dt.date.fromordinal(last)
+    mentions = dates.mentioned(question, anchor or today)
+    if anchor is None and not _any_dated(corpus, mentions):
+        from_newest = dates.mentioned(question, newest)
         if _any_dated(corpus, from_newest):
             mentions = from_newest
-    mentions = [_settled(mention, corpus, newest) for mention in mentions]
+    settled = [_settled(mention, corpus, newest) for mention in mentions]
     ranges: list[DayRange] = []
-    for place in range(len(mentions)):
-        ranges += _ranges(question, mentions, place)
-    pieces = [question[mention.start : mention.end] for mention in mentions]
+    for place in range(len(settled)):
+        ranges += _ranges(question, settled, place)
+    pieces = [question[mention.start : mention.end] for mention in settled]
     if ranges:
         return NamedDays(tuple(ranges), tuple(pieces))
-    return _recent_days(question, anchor or today, newest)
-
-
-def _recent_days(question: str, reference: dt.date, newest: dt.date) -> NamedDays:
-    """Return the days up to `reference` that a question names only vaguely."""
     for vague in _VAGUE_TIMES:
         found = vague.pattern.search(terms.simplified(question))
         if found:
-            last = reference.toordinal()
-            first = min(last, newest.toordinal()) - vague.days
-            return NamedDays((DayRange(first, last),), (found[0],))
+            reference = (anchor or today).toordinal()
+            first = min(reference, last) - vague.days
+            return NamedDays((DayRange(first, reference),), (found[0],))
     return NamedDays()
-
-
-def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:
-    """Return the day of the newest memory, at the latest today."""
-    newest = max((entry.date for entry in corpus.entries()), default=0)
-    return dt.date.fromordinal(max(1, min(newest, today.toordinal())))
 
 
 def _settled(mention: dates.Mention, corpus: Corpus, newest: dt.date) -> dates.Mention:
     """Return a mention that may be one of two days as the one that memories have."""
-    if mention.other is None:
+    only_one = mention._replace(other=None)
+    if mention.other is None or mention.other.start <= newest:
         return mention
-    if _any_dated(corpus, [mention._replace(other=None)]):
-        later_is_known = mention.other.start <= newest
-        return mention if later_is_known else mention._replace(other=None)
-    return mention
+    return only_one if _any_dated(corpus, [only_one]) else mention
 
 
-def _any_dated(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
+def _any_dated(corpus: Corpus, mentions: Iterable[dates.Mention]) -> bool:
     """Say whether a memory is dated on one of the days."""
     for mention in mentions:
         for span in mention.spans:

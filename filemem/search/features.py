@@ -20,6 +20,7 @@ from filemem.text.dayrange import DayRange
 
 MAX_MATCHES = 150
 ECHO = 0.5  # the factor of a passage that has no word but those of the question
+ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
 NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a passage
 
 
@@ -65,12 +66,8 @@ class Features:
     def parts(self) -> dict[str, float]:
         """Return the named parts of the score, those that count something."""
         parts = dict(self.by_word)
-        parts["session"] = self.session
-        parts["speaker"] = self.speaker
-        parts["follows question"] = self.follows_question
-        parts["length"] = self.length
-        parts["day"] = self.day
-        parts["meaning"] = self.meaning
+        for name in ADDED:
+            parts[name.replace("_", " ")] = getattr(self, name)
         if self.factor != 1:
             parts["times"] = self.factor
         return {name: value for name, value in parts.items() if value}

@@ -1,13 +1,12 @@
 """Sentences that an answer of search_files says about the search itself."""
 
 import datetime as dt
-import re
 from collections.abc import Mapping
 
 from filemem.index import Corpus
 from filemem.search import validity
 from filemem.search.candidates import Candidates
-from filemem.search.query import Query, QueryWord
+from filemem.search.query import Query
 from filemem.search.results import Hit, names_days
 from filemem.store.paths import ARCHIVE
 from filemem.text import chinese, spans, terms
@@ -16,14 +15,6 @@ from filemem.text.plain import counted, one_line
 
 HALF = 0.5  # of the question's content words
 MIN_SPELLING_CHARS = 4  # of a word for which near spellings are named
-
-_NAME = re.compile(r"(?<=[\w,;:] )[A-Z]\w+")  # where no sentence begins
-_QUOTED = re.compile(r"[\"“「『《]([^\"”」』》\n]{1,60})[\"”」』》]")
-_NOUN = re.compile(
-    r"\b(?:a|an|the|my|our|his|her|their|your|this|that|in|from|with|of|at|about|for)"
-    r" (\w+)(?=\s*(?:[?.!,;]|$))",
-    re.IGNORECASE,
-)
 
 
 def search_notes(
@@ -46,7 +37,7 @@ def search_notes(
     """
     for piece in query.date_pieces:
         question = question.replace(piece, " ")
-    missing = _missing_words(question, query, candidates, corpus, names_all=not hits)
+    missing = _missing_words(query, candidates, corpus)
     missing += _unknown_chinese(question, corpus)
     notes: list[str] = []
     if missing:
@@ -61,38 +52,15 @@ def search_notes(
     return notes
 
 
-def _missing_words(
-    question: str,
-    query: Query,
-    candidates: Candidates,
-    corpus: Corpus,
-    *,
-    names_all: bool,
-) -> list[str]:
-    """Return the names, quoted words and nouns of a question that stand nowhere.
-
-    Args:
-        question: its text.
-        query: the question, parsed.
-        candidates: where its words stand.
-        corpus: what was searched.
-        names_all: return every word that stands nowhere, as nothing was found.
-    """
-    named = set(map(terms.fold, _NAME.findall(question) + _NOUN.findall(question)))
-    named.update(terms.words(" ".join(_QUOTED.findall(question))))
+def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list[str]:
+    """Return the words of a question that stand nowhere, nor anything in their place."""
+    names = " ".join(corpus.speaker_names)
     missing: list[str] = []
     for word, found in zip(query.words, candidates.occurrences, strict=True):
-        is_to_name = names_all or word.text in named
-        if is_to_name and not found.is_known and _is_unknown(word, corpus):
+        is_met = found.is_known or found.values or word.text in names
+        if word.is_content and not is_met and not terms.is_cjk(word.text):
             missing.append(_with_near_spellings(word.text, corpus))
     return missing
-
-
-def _is_unknown(word: QueryWord, corpus: Corpus) -> bool:
-    """Say whether a word that stands nowhere is one to name, and nobody's name."""
-    if not word.is_content or terms.is_cjk(word.text):
-        return False
-    return not any(word.text in name for name in corpus.speaker_names)
 
 
 def _unknown_chinese(question: str, corpus: Corpus) -> list[str]:

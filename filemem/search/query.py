@@ -19,7 +19,6 @@ _LIGHT_WORDS = (
 )
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces: in `Ann和Ben` 和 is none
 _WORD = re.compile(f"{_LETTER}+")
-_JOINED = re.compile(r"[\s,，、&]*(?:\b(?:and|or)\b|[和与跟及或])?\s*")
 _ASKING = re.compile("|".join(sorted(terms.ASKING, key=len, reverse=True)))
 _ASKS_ASSISTANT = re.compile(
     r"\b(?:did|had|were|was|have) you\b|\byou (?:\w+ed|said|told|gave|made|wrote)\b"
@@ -88,8 +87,10 @@ def parse(
         days: that it names.
         weights: what each kind of word counts.
     """
-    names = _named_speakers(question, speaker_names)
-    rest = names.rest
+    speakers = _named_speakers(question, speaker_names)
+    rest = terms.fold(question)
+    for part in itertools.chain.from_iterable(speakers.values()):
+        rest = _without(rest, part)
     pieces = sorted((terms.fold(piece) for piece in days.pieces), key=len, reverse=True)
     for piece in pieces:
         rest = rest.replace(piece, " ")
@@ -98,14 +99,14 @@ def parse(
         for word in _words_of_run(run, weights):
             found.setdefault(word.stem, word)
     context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
-    context += [speaker_names[speaker] for speaker in names.mentioned]
+    context += [speaker_names[speaker] for speaker in speakers]
     for text in context:
         for word in _context_words(text, weights):
             found.setdefault(word.stem, word)
     words = _with_aliases(list(found.values()), question, aliases)
     return Query(
         words=tuple(words),
-        about=frozenset(names.about),
+        about=frozenset(list(speakers)[:1]),
         days=days.ranges,
         date_pieces=days.pieces,
         asks_assistant=_ASKS_ASSISTANT.search(question) is not None,
@@ -183,55 +184,29 @@ def _light_stems() -> frozenset[str]:
 def _with_aliases(
     words: list[QueryWord], question: str, aliases: Sequence[Sequence[str]]
 ) -> list[QueryWord]:
-    """Return the words, the first of a name with what else the thing is called."""
+    """Return the words, those of a name with what else the thing is called."""
     folded = f" {' '.join(terms.words(question))} "
+    stems: dict[str, list[str]] = {}
     for group in aliases:
-        others = terms.tokens(" ".join(group))
-        stems = tuple(terms.stem(token) for token in others if token not in terms.STOP)
+        others = sorted(terms.content(" ".join(group)))
         for name in group:
-            tokens = terms.tokens(name)
-            place = _place_of_first(words, tokens)
-            if (
-                place is not None
-                and (f" {name} " if name.isascii() else name) in folded
-            ):
-                alternatives = (*words[place].alternatives, *stems)
-                words[place] = replace(words[place], alternatives=alternatives)
-    return words
-
-
-def _place_of_first(words: list[QueryWord], tokens: list[str]) -> int | None:
-    """Return where the first word stands that is one of some tokens."""
-    for place, word in enumerate(words):
-        if word.text in tokens:
-            return place
-    return None
+            if (f" {name} " if name.isascii() else name) in folded:
+                stems.update(dict.fromkeys(terms.tokens(name), others))
+    return [
+        replace(word, alternatives=(*word.alternatives, *stems.get(word.text, ())))
+        for word in words
+    ]
 
 
 # -- whom a question names ---------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class NamedSpeakers:
-    """Whom a question is about, whom else it mentions, and the rest of its text."""
+def _named_speakers(
+    question: str, speaker_names: Sequence[str]
+) -> dict[int, list[str]]:
+    """Return the speakers in the order in which a question names them, and by what.
 
-    rest: str
-    about: list[int]
-    mentioned: list[int]
-
-
-@dataclass(frozen=True, order=True)
-class _NameFound:
-    start: int
-    end: int
-    speaker: int
-
-
-def _named_speakers(question: str, speaker_names: Sequence[str]) -> NamedSpeakers:
-    """Find the speakers that a question names; any part of a name will do.
-
-    It is about the first one and whoever is joined to them: Ann and Ben in `What did
-    Ann and Ben tell Joy?`. In a question with capitals a name has one too, so that
+    Any part of a name will do. In a question with capitals a name has one too, so that
     asking for joy does not ask for Joy.
     """
     has_no_capitals = question == question.lower()
@@ -241,34 +216,20 @@ def _named_speakers(question: str, speaker_names: Sequence[str]) -> NamedSpeaker
         if has_no_capitals or not word[0].islower()
     }
     folded = terms.fold(question)
-    rest = folded
-    found: list[_NameFound] = []
+    found: dict[int, list[str]] = {}
     for speaker, name in enumerate(speaker_names):
         for part in _name_parts(name):
-            if part not in spelt and not (terms.is_cjk(part) and part in folded):
-                continue
-            for match in _name_pattern(part).finditer(folded):
-                found.append(_NameFound(match.start(), match.end(), speaker))
-                blank = " " * len(match[0])
-                rest = rest[: match.start()] + blank + rest[match.end() :]
-    found.sort()
-    about: list[int] = []
-    end_of_last = 0
-    for name_found in found:
-        is_new = name_found.speaker not in about
-        gap = folded[end_of_last : name_found.start]
-        if about and is_new and not _JOINED.fullmatch(gap):
-            break
-        about.append(name_found.speaker)
-        end_of_last = name_found.end
-    mentioned = sorted({name_found.speaker for name_found in found})
-    return NamedSpeakers(rest, about, mentioned)
+            if part in spelt or (terms.is_cjk(part) and part in folded):
+                found.setdefault(speaker, []).append(part)
+    order = sorted(found, key=lambda speaker: min(map(folded.find, found[speaker])))
+    return {speaker: found[speaker] for speaker in order}
 
 
-def _name_pattern(part: str) -> re.Pattern[str]:
+def _without(text: str, part: str) -> str:
+    """Return a folded text without a part of a name, and the `'s` behind it."""
     if terms.is_cjk(part):
-        return re.compile(re.escape(part))
-    return re.compile(f"(?<!{_LETTER}){re.escape(part)}(?!{_LETTER})(?:['’]s\\b)?")
+        return text.replace(part, " ")
+    return re.sub(f"(?<!{_LETTER}){part}(?!{_LETTER})(?:['’]s\\b)?", " ", text)
 
 
 def _name_parts(name: str) -> list[str]:

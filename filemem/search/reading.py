@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from filemem.errors import FilememError
 from filemem.index import Corpus, Index, IndexedFile
@@ -18,41 +19,34 @@ from filemem.text import terms
 from filemem.text.plain import one_line
 
 SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
-MAX_SUCCESSORS = 10
 CERTAIN = 0.7  # the confidence below which a memory is marked
 
 
 def replacements(
     matches: Iterable[Ranked], corpus: Corpus, today: dt.date
 ) -> dict[str, IndexedFile]:
-    """Return what stands today in place of each superseded memory, by its path."""
+    """Return what holds today in place of each superseded memory, by its path.
+
+    Memories that replace each other in a ring have nothing in their place.
+    """
+    superseded = [
+        match.entry for match in matches if validity.is_superseded(match.entry, today)
+    ]
     entries: dict[str, IndexedFile] = {}
+    if superseded:
+        entries = {live(entry.path): entry for entry in corpus.entries()}
     found: dict[str, IndexedFile] = {}
-    for match in matches:
-        entry = match.entry
-        if validity.validity(entry, today) is not validity.Validity.SUPERSEDED:
-            continue
-        if not entries:
-            entries = {live(entry.path): entry for entry in corpus.entries()}
-        newest = _newest(entry, entries, today)
-        if newest is not entry and newest.count:
-            found[entry.path] = newest
+    for entry in superseded:
+        passed: set[str] = set()
+        newer: IndexedFile | None = entry
+        while newer is not None and validity.is_superseded(newer, today):
+            passed.add(newer.path)
+            newer = entries.get(live(validity.successor(newer)))
+            if newer is not None and newer.path in passed:
+                newer = None
+        if newer is not None and newer.count:
+            found[entry.path] = newer
     return found
-
-
-def _newest(
-    entry: IndexedFile, entries: Mapping[str, IndexedFile], today: dt.date
-) -> IndexedFile:
-    """Return the last of what replaced a memory; itself if they go in a ring."""
-    newest = entry
-    for _ in range(MAX_SUCCESSORS):
-        if validity.validity(newest, today) is not validity.Validity.SUPERSEDED:
-            return newest
-        newer = entries.get(live(validity.successor(newest)))
-        if newer is None:
-            return newest
-        newest = newer
-    return entry
 
 
 def with_replacements(
@@ -63,8 +57,9 @@ def with_replacements(
     for match in list(found.values()):
         entry = newer.get(match.entry.path)
         if entry is not None:
-            other = Ranked(entry.first, entry, match.features, match.score)
-            found.setdefault(entry.first, other)
+            found.setdefault(
+                entry.first, replace(match, number=entry.first, entry=entry)
+            )
     return list(found.values())
 
 
@@ -115,7 +110,6 @@ def read_hits(
             newer=newer[entry.path].path if entry.path in newer else "",
             sources=_sources(entry, passage),
             archived=entry.archived,
-            previous=memory.passages[place - 1] if place else None,
             features=match.features,
         )
 
@@ -133,18 +127,14 @@ def _excerpt(text: str, start: int, end: int, query: Query) -> str:
 
 
 def _note(entry: IndexedFile, newer: Mapping[str, IndexedFile], today: dt.date) -> str:
-    """Return what a heading says of whether a memory holds."""
-    held = validity.validity_note(entry, today)
-    if validity.validity(entry, today) is validity.Validity.SUPERSEDED:
-        path = validity.successor(entry)
-        if entry.path in newer:
-            path = newer[entry.path].path
-        return f"superseded by {one_line(path)}  {held}".strip()
-    if not validity.is_certain(entry, CERTAIN):
-        return (
-            f"doubtful: confidence {entry.particulars['confidence']:g}  {held}".strip()
-        )
-    return held
+    """Return what a heading says of whether, and when, a memory holds."""
+    state = ""
+    if validity.is_superseded(entry, today):
+        last = newer[entry.path].path if entry.path in newer else ""
+        state = f"superseded by {one_line(last or validity.successor(entry))}"
+    elif not validity.is_certain(entry, CERTAIN):
+        state = f"doubtful: confidence {entry.particulars['confidence']:g}"
+    return f"{state}  {validity.held_note(entry, today)}".strip()
 
 
 def _sources(entry: IndexedFile, passage: Passage) -> tuple[str, ...]:

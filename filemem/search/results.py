@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from filemem.search.features import Features
 from filemem.search.weights import Weights
-from filemem.store.passages import Passage
 from filemem.store.paths import PROFILE, FileDate, kind_of, live
 from filemem.text import dates
 from filemem.text.dayrange import DayRange
@@ -47,7 +46,6 @@ class Hit:
     newer: str = ""
     sources: tuple[str, ...] = ()
     archived: bool = False
-    previous: Passage | None = None
     features: Features = field(default_factory=Features)
 
     @property

@@ -56,20 +56,25 @@ def tells_when(entry: IndexedFile) -> bool:
     return bool(_day(entry, "valid_from") or _day(entry, "valid_until"))
 
 
-def validity_note(entry: IndexedFile, day: dt.date) -> str:
-    """Say in a heading's words when a memory holds; '' if it always does."""
-    state = validity(entry, day)
+def is_superseded(entry: IndexedFile, day: dt.date) -> bool:
+    """Say whether another memory has replaced one by `day`."""
+    return validity(entry, day) is Validity.SUPERSEDED
+
+
+def held_note(entry: IndexedFile, day: dt.date) -> str:
+    """Say in a heading's words when a memory holds; '' if that is not known.
+
+    Of one that replaced another that is its own date, said only before that day.
+    """
     since = _iso(entry, "valid_from")
     until = _iso(entry, "valid_until")
-    held = ""
+    if not since and validity(entry, day) is Validity.NOT_YET:
+        since = str(dt.date.fromordinal(held_days(entry).first))
     if since and until:
-        held = f"held {since} to {until}"
-    elif until:
-        held = f"held until {until}"
-    elif since or state is Validity.NOT_YET:
-        first = dt.date.fromordinal(held_days(entry).first)
-        held = f"holds from {first}"
-    return held
+        return f"held {since} to {until}"
+    if until:
+        return f"held until {until}"
+    return f"holds from {since}" if since else ""
 
 
 def successor(entry: IndexedFile) -> str:

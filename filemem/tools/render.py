@@ -11,7 +11,7 @@ from filemem.errors import FilememError
 from filemem.store import pending
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
-from filemem.store.passages import TURN_HEAD, Passage
+from filemem.store.passages import TURN_HEAD
 from filemem.store.paths import FileDate, is_archived, kind_of, when_of
 from filemem.text import dates
 from filemem.text.plain import (
@@ -31,14 +31,12 @@ if TYPE_CHECKING:
 
 LINE_CHARS = 2000  # shown of one line among others, or of one passage
 OPENED_CHARS = 20_000  # of a line that is opened alone
-LEAD_CHARS = 160  # of the turn that a passage leans on
 TITLE_CHARS = 100  # of a note's title
 LONG_CHARS = 500  # of a longer line grep shows what stands around its matches
 AROUND_CHARS = 60  # on each side of a match, and of each end of a long one
 MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
 GREP_TOKENS = 1500  # in one answer of grep
 MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
-SHORT_REPLY_TOKENS = 5
 MAX_HITS = 200  # passages of a search
 _SUPERSEDED_BY = re.compile(
     rb"---\r?\n(?:(?!---)[^\n]*\n)*?superseded_by: *[\"']?([^\"'\r\n]+)"
@@ -347,7 +345,6 @@ def searched(found: "Found") -> str:
     """Return the passages that search_files found, as an agent or a person reads them."""
     paths = list(dict.fromkeys(hit.path for hit in found.hits))
     out = [_looked_at(len(found.hits), "passage", paths, found.files), *found.notes]
-    shown = {(hit.path, hit.line) for hit in found.hits}
     headed: set[str] = set()
     path = ""
     for hit in found.hits:
@@ -355,10 +352,6 @@ def searched(found: "Found") -> str:
             path = hit.path
             out.append(_hit_heading(hit, is_more=path in headed))
             headed.add(path)
-        lead = _lead(hit)
-        if lead is not None and (path, lead.line) not in shown:
-            shown.add((path, lead.line))
-            out.append(_lead_line(lead, hit))
         out.append(_passage(hit))
     return "\n".join(out)
 
@@ -371,23 +364,6 @@ def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
     archived = "archived" if hit.archived and not hit.newer else ""
     sources = f"from {one_line(', '.join(hit.sources))}" if hit.sources else ""
     return _heading(hit.path, hit.when, title, archived, hit.note, sources)
-
-
-def _lead(hit: "Hit") -> Passage | None:
-    """Return the turn that a short reply answers, without which it says little."""
-    lead = hit.previous
-    if lead is None or not hit.speaker or lead.speaker in ("", hit.speaker):
-        return None
-    return lead if count_tokens(hit.text) <= SHORT_REPLY_TOKENS else None
-
-
-def _lead_line(lead: Passage, hit: "Hit") -> str:
-    """Return the end of the turn before a short reply."""
-    text = " ".join(lead.text.split())
-    if len(text) > LEAD_CHARS:
-        text = f"… {text[-LEAD_CHARS:]}"
-    text = line_text(text, lead.day or hit.date, hit.path, lead.line)
-    return f"{lead.line:>4}- {escape_controls(lead.speaker)}: {text}"
 
 
 def _passage(hit: "Hit") -> str:
