@@ -62,7 +62,6 @@ _COLLECT = (
     "-c gc.bigPackThreshold=0 -c gc.cruftPacks=false gc --prune=now --quiet --force"
 )
 _FILTER = "--partial --force --quiet --prune-degenerate never"
-_ALL = "--all --full-history --"
 
 
 def require(history: History) -> Repository:
@@ -91,10 +90,10 @@ def remembers(history: History, plan: DeletionPlan) -> list[str]:
     if not find_dot_git(history.folder.root):
         return []
     try:
+        held = search(history, plan)
         if plan.whole_user:
-            held = [f"commit {name[:7]}" for name in _commits(history)]
-        else:
-            held = search(history, plan)
+            own = _named_objects(history, pathspec(history.prefix))
+            held = [path for path in own.values() if path.startswith(history.prefix)]
         if not held:
             return []
         return [f"Git remembers it: {first_few(held)}.", *_remotes(history.repository)]
@@ -138,12 +137,6 @@ def purge(history: History, plan: DeletionPlan) -> list[str]:
     )
     remotes = [f"{sentence} {again}" for sentence in _remotes(repository)]
     return [f"Rewrote {len(replaced)} commits.", *remotes]
-
-
-def _commits(history: History) -> list[str]:
-    """Return the commits that touch the user's files."""
-    command = ("rev-list", *_ALL.split(), pathspec(history.prefix))
-    return history.repository.call(*command).stdout.decode().split()
 
 
 def _run_apart(where: str, command: list[str], given: bytes) -> None:
@@ -298,25 +291,17 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     """Return what still says it: of every object, packed, loose or named by nothing, the
     user's own and those that nobody names, and of every file of the repository."""
     repository = history.repository
-    listed = "rev-list --objects --all --indexed-objects".split()
-    paths = dict[str, str]()  # empty for commits, tags and the top folder
-    for line in repository.run(*listed).split(b"\n"):
-        oid, _, path = os.fsdecode(line).partition(" ")
-        paths[oid] = path
-    touching = set(_commits(history))
+    own = _named_objects(history, pathspec(history.prefix))
+    everybody_s = _named_objects(history, pathspec(""))
     said = list[str]()
     for one in objects(repository):
-        where = "its message"
-        if one.name not in paths:
-            where = "which no branch or tag names"
-        elif one.kind == "commit" and one.name not in touching:
-            continue
-        elif one.kind in ("blob", "tree"):
-            where = paths[one.name] or "the top folder"
-            if not _is_own(paths[one.name], history.prefix):
+        where = "which no branch or tag names"
+        if one.name in everybody_s:
+            if one.name not in own:
                 continue
+            where = one_line(own[one.name]) or "its message or top folder"
         if _says_it(one, plan):
-            said.append(f"{one.kind} {one.name[:12]}, {one_line(where)}")
+            said.append(f"{one.kind} {one.name[:12]}, {where}")
     for occurrence in occurrences(repository.common_dir, plan.matcher, ("objects",)):
         if "\0" in occurrence.text:  # it is no text: its path alone
             occurrence = replace(occurrence, text="")
@@ -324,11 +309,16 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     return said
 
 
-def _is_own(path: str, prefix: str) -> bool:
-    """Return whether a path of a tree is the user's, or a folder above theirs."""
-    one = f"{path}/".lstrip("/")
-    other = f"{prefix}/".lstrip("/")
-    return one.startswith(other) or other.startswith(one)
+def _named_objects(history: History, place: str) -> dict[str, str]:
+    """Return the objects that branches and tags name, of what touches a place; the path
+    of each, empty for commits and the top folder."""
+    command = ("rev-list", "--objects", "--all", "--full-history", "--", place)
+    listed = history.repository.run(*command)
+    paths = dict[str, str]()
+    for line in os.fsdecode(listed).split("\n"):
+        name, _, path = line.partition(" ")
+        paths[name] = path
+    return paths
 
 
 @dataclass(frozen=True)
