@@ -8,12 +8,12 @@ Gedaechtnis", 1885). It orders memories and is no probability: over many memorie
 falls with a power of time (Anderson and Schooler, "Reflections of the environment in
 memory", Psychological Science 2, 1991).
 
-A recall multiplies S by 1 + growth * (1 - R): the more had faded, the more the recall is
-worth, which is the spacing effect (Cepeda et al., "Distributed practice in verbal recall
-tasks", Psychological Bulletin 132, 2006). Two recalls on one day hence count as one.
-With S' = S * (1 + g * (1 - exp(-t / S))), S' rises with S for any t, so that a more
-important memory never fades sooner; and a recall put in between two others never lowers
-what follows.
+A recall multiplies S by 1 + growth * (1 - R): the more had faded, the more the recall
+is worth, which is the spacing effect (Cepeda et al., "Distributed practice in verbal
+recall tasks", Psychological Bulletin 132, 2006). Two recalls on one day hence count as
+one. With S' = S * (1 + g * (1 - exp(-t / S))), S' rises with S for any t, so that a
+more important memory never fades sooner; and a recall put in between two others never
+lowers what follows.
 
 The constants are settings: S at importance 5 is 90 days, a design decision, so that an
 unremarkable episode lasts seven months; a recall of what had all but faded makes S 2.5
@@ -75,7 +75,8 @@ def strength(
 
     Args:
         born: its own day.
-        recalls: the days of its recalls, in any order; those after `today` do not count.
+        recalls: the days of its recalls, in any order; later ones than `today` do not
+            count.
         today: the day.
         importance: from 1 to 10.
         stability_days: the first stability at the middle importance.

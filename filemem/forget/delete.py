@@ -38,7 +38,13 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class _Outcome:
-    """What was deleted so far, and what stays because it could not be."""
+    """How far a deletion has come.
+
+    Attributes:
+        deleted: the places that are gone.
+        stayed: a sentence on each file that could not be changed.
+        written: the paths of the files that were.
+    """
 
     deleted: list[str] = field(default_factory=list)
     stayed: list[str] = field(default_factory=list)
@@ -50,6 +56,10 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
 
     To be called while no other job is at work, and followed by `conclude` when the job
     has ended; `jobs.forget` does both.
+
+    Args:
+        folder: whose memories.
+        plan: what goes.
 
     Returns:
         The facts `deleted` (files, and lines as path:line) and `stayed` (sentences on
@@ -75,6 +85,11 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
 
 def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
     """Look for what is left, once what `delete` has done is committed.
+
+    Args:
+        folder: whose memories.
+        plan: what was to go.
+        done: what `delete` returned.
 
     Returns:
         What was done, with the fact `left`: what still says it, or cannot be searched.
@@ -161,8 +176,15 @@ def _delete(where: str, items: list[Removal], plan: DeletionPlan) -> None:
 
 
 def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes:
-    """Return a file without these lines, wherever they are now: a person may have moved
-    them. As many lines are left as there were, and all others are as they were.
+    """Return a file without some lines, wherever they are now.
+
+    A person may have moved them. As many lines are left as there were, and all others
+    are as they were.
+
+    Args:
+        data: the file, in which names of files that go were taken out before.
+        items: the lines.
+        plan: all that goes.
 
     Raises:
         Refused: it is in another encoding than UTF-8.
@@ -189,8 +211,16 @@ def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes
 def _places_of(
     lines: list[str], at: int, old: list[str], new: list[str]
 ) -> Iterator[int]:
-    """Yield where lines stand: where they were, else wherever they are now; nowhere if
-    they are gone already."""
+    """Yield where lines stand.
+
+    That is where they were, else wherever they are now; nowhere if they are gone.
+
+    Args:
+        lines: of the file.
+        at: where they were, from 0.
+        old: the lines.
+        new: what they become.
+    """
     there = lines[at : at + len(old)]
     if there == old:
         yield at

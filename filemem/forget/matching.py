@@ -164,6 +164,7 @@ def plain(text: str) -> str:
 
 
 def _all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    """Tell whether every pattern is found in a text."""
     return all(pattern.search(text) for pattern in patterns)
 
 
@@ -171,7 +172,12 @@ def _all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
 
 
 def _pattern(word: str, form: str) -> re.Pattern[str]:
-    """Return the pattern of a form of a word that ends where the name ends."""
+    """Return the pattern of a word that ends where the name ends.
+
+    Args:
+        word: an address, a path, a number, a code, or a plain word.
+        form: the pattern of the form of it that is looked for.
+    """
     if not _IDENTIFIER.search(word):
         return re.compile(_bounded(word, form))
     before = rf"(?<!{_LETTER})(?<!{_LETTER}{_JOINT})"
@@ -259,11 +265,19 @@ class Occurrence:
 def occurrences(
     top: str, matcher: Matcher, skipped: Collection[str] = ()
 ) -> list[Occurrence]:
-    """Return every place under a folder that holds it, by path, and every file that
-    cannot be searched: packed, too large, not to be read, too deep, a repository of its
-    own. Links are not followed; `skipped` paths are left out.
+    """Return every place under a folder that holds what is looked for.
 
-    A record of the program's that names what says it in another form is none.
+    A file that cannot be searched is one, too: packed, too large, not to be read, too
+    deep, in a repository of its own. A record of the program's that names what says it
+    in another form is none. Links are not followed.
+
+    Args:
+        top: the folder.
+        matcher: what is looked for.
+        skipped: paths below it that are left out.
+
+    Returns:
+        The places by path and line.
     """
     found = list[Occurrence]()
 
@@ -277,6 +291,7 @@ def occurrences(
 
 
 def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
+    """Tell whether a folder cannot be searched, or is git's."""
     barred = not os.access(entry.path, os.R_OK | os.X_OK)
     return entry.name == ".git" or files.too_far(path) or barred
 
@@ -284,6 +299,7 @@ def _is_closed(path: str, entry: "os.DirEntry[str]") -> bool:
 def _occurrences_of(
     path: str, entry: "os.DirEntry[str]", matcher: Matcher
 ) -> Iterator[Occurrence]:
+    """Yield the places in one file or folder that hold what is looked for."""
     in_name = Occurrence(path, 0, "", IN_NAME)
     unreadable = Occurrence(path[:200], 0, "", UNREADABLE)
     if not entry.is_file(follow_symlinks=False):
@@ -315,8 +331,14 @@ def _occurrences_of(
 def said_in(
     data: bytes, matcher: Matcher, *, by_line: bool = False
 ) -> Iterator[tuple[Passage, Held]]:
-    """Yield the lines of a file that hold it, and unless it is read `by_line` the turns
-    and paragraphs of which no line holds it alone."""
+    """Yield what of a file holds what is looked for, and how.
+
+    Args:
+        data: the file.
+        matcher: what is looked for.
+        by_line: only lines; else also turns and paragraphs of which no line holds it
+            alone.
+    """
     for text in _readings(data):
         if not matcher.match(text):
             continue
@@ -347,5 +369,7 @@ def _readings(data: bytes) -> Iterator[str]:
         texts.append(loose)
         for codec in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
             texts.append(data.decode(codec, "ignore"))
-    for text in texts:  # on old Macs lines ended with CR alone
-        yield text if "\n" in text else text.replace("\r", "\n")
+    for text in texts:
+        if "\n" not in text:  # on old Macs lines ended with CR alone
+            text = text.replace("\r", "\n")
+        yield text

@@ -153,7 +153,9 @@ def plan_deletion(
     """Return everything that would go with some memories; nothing is changed.
 
     Args:
-        places: memories to forget, each a path, `path:12`, `path:12,15` or `path:12-14`.
+        folder: whose memories.
+        places: memories to forget, each a path, `path:12`, `path:12,15` or
+            `path:12-14`.
         words: instead of places: all that holds all these words.
         others: take along what says the same elsewhere or in another form.
         progress: told how many files have been read, of how many.
@@ -228,8 +230,9 @@ def split_place(text: str) -> tuple[str, set[int]]:
 
 
 def without_names(text: str, gone: Iterable[str]) -> str:
-    """Return a text in which the names of files that are gone are a plain word: they may
-    tell what was forgotten.
+    """Return a text in which the names of files that are gone are a plain word.
+
+    They may tell what was forgotten.
 
     Args:
         text: with paths, with or without lines, or links by the name alone.
@@ -252,10 +255,11 @@ def without_names(text: str, gone: Iterable[str]) -> str:
 
 
 def removals_saying(memory: Memory, matcher: Matcher) -> list[Removal]:
-    """Return what of one memory is to be forgotten: its passages, and lines outside them
-    such as headings and front matter; the whole of one statement.
+    """Return what of one memory is to be forgotten.
 
-    Names of other memories in a text do not count.
+    That is the passages that say it, and lines outside them such as headings and front
+    matter; the whole of what is one statement. Names of other memories in a text do not
+    count.
     """
     if not matcher.holds(memory.text):
         return []
@@ -275,8 +279,11 @@ def removals_saying(memory: Memory, matcher: Matcher) -> list[Removal]:
 
 
 def removals(memory: Memory, passages: Sequence[Passage] = ()) -> list[Removal]:
-    """Return the removals of some passages of a memory; of the whole for none, and where
-    it is one statement: a fact, a lesson, a proposal, YAML, or front matter alone."""
+    """Return the removals of some passages of a memory.
+
+    Without a passage it goes whole, and where it is one statement: a fact, a lesson, a
+    proposal, YAML, or front matter alone.
+    """
     last_line = memory.passages[-1].line if memory.passages else 0
     is_front_alone = 0 < last_line < memory.front_end
     is_one = memory.kind in ("facts", "lessons", PROPOSED) or memory.is_yaml
@@ -449,8 +456,16 @@ class _Cascade:
 def _citing(
     memory: Memory, cited: re.Pattern[str], cause: Removal
 ) -> Iterator[Passage]:
-    """Yield the passages of a memory that cite what goes: its lines, or any of a file
-    that goes. A source, and the mark of a line of the profile, may name the file alone."""
+    """Yield the passages of a memory that cite what goes.
+
+    A line of a file that goes is cited by its number; a source, and the mark of a line
+    of the profile, may name the file alone.
+
+    Args:
+        memory: where they are looked for.
+        cited: the pattern of the path of what goes, with or without lines.
+        cause: what goes.
+    """
     passages = list(memory.passages)
     if memory.path == PROFILE:
         passages = [

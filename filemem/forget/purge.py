@@ -1,5 +1,7 @@
-"""Forgetting in git's history: `purge` has git filter-repo rewrite it, `search` proves by
-reading every object that nothing says it any more.
+"""Forgetting in git's history.
+
+`purge` has git filter-repo rewrite it; `search` proves by reading every object that
+nothing says it any more.
 
 The rewriting is done in a bare copy, by a process of its own, which runs this module.
 Branches and tags are then taken over from there, so that no setting of the repository
@@ -170,8 +172,10 @@ def _replaced_commits(copy: str) -> list[str]:
 
 
 def _take_over(copy: str, repository: Repository) -> None:
-    """Take the refs of a copy over, but for what is known of remotes: the old history is
-    there."""
+    """Take the refs of a copy over, but for what is known of remotes.
+
+    There the old history is what they have.
+    """
     repository.run(*_FETCH.split(), copy, "+refs/*:refs/*")
     for ref in _refs(repository):
         if ref.startswith("refs/remotes/"):
@@ -191,6 +195,7 @@ def _prune(repository: Repository) -> None:
 
 
 def _refs(repository: Repository) -> list[str]:
+    """Return the names of all branches, tags and what is known of remotes."""
     return repository.text("for-each-ref", "--format=%(refname)").split("\n")
 
 
@@ -288,8 +293,11 @@ class _Rewriter:
 
 
 def search(history: History, plan: DeletionPlan) -> list[str]:
-    """Return what still says it: of every object, packed, loose or named by nothing, the
-    user's own and those that nobody names, and of every file of the repository."""
+    """Return what still says it, in words.
+
+    Every object is read, packed, loose or named by nothing, but for those that touch
+    nothing of the user's, and every file of the repository.
+    """
     repository = history.repository
     own = _named_objects(history, pathspec(history.prefix))
     everybody_s = _named_objects(history, pathspec(""))
@@ -310,8 +318,10 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
 
 
 def _named_objects(history: History, place: str) -> dict[str, str]:
-    """Return the objects that branches and tags name, of what touches a place; the path
-    of each, empty for commits and the top folder."""
+    """Return the objects that branches and tags name, of what touches a place.
+
+    Each has its path, empty for commits and the top folder.
+    """
     command = ("rev-list", "--objects", "--all", "--full-history", "--", place)
     listed = history.repository.run(*command)
     paths = dict[str, str]()
@@ -332,6 +342,7 @@ class GitObject:
 
 
 def _says_it(one: GitObject, plan: DeletionPlan) -> bool:
+    """Tell whether an object says what goes, a tree by the names of files."""
     matcher = plan.matcher
     if one.kind != "tree":
         return any(how >= matcher.least for _, how in said_in(one.data, matcher))

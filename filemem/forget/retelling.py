@@ -74,8 +74,14 @@ def quote(source: Source, share: float) -> list[Bullet]:
 def fitting(
     bullets: Iterable[Bullet], source: Source, share: float = MOST_SHARE
 ) -> list[Bullet]:
-    """Return those lines, the first ones first, with which the section of a conversation
-    has at most a share of its tokens; one in any case if it has at most half of them."""
+    """Return the lines that fit into the section of a conversation.
+
+    Args:
+        bullets: the lines, the weightiest first.
+        source: the conversation.
+        share: of its tokens that the section may have; one line it has in any case, if
+            that is at most half of them.
+    """
     heading_tokens = count_tokens(write_section(source.path, []).decode())
     tokens = count_tokens(source.memory.text)
     room = min(share, MOST_SHARE) * tokens - heading_tokens
@@ -123,8 +129,12 @@ class LabelledTurn:
 
 @dataclass
 class Retold:
-    """What a model told: lines that cite turns, by the path of the conversation, and why
-    it told no more, if it failed."""
+    """What a model told.
+
+    Attributes:
+        lines: by the path of the conversation; each cites turns.
+        error: why it told no more, if it failed.
+    """
 
     lines: dict[str, list[Bullet]] = field(default_factory=dict)
     error: str = ""
@@ -146,7 +156,7 @@ def retell(sources: Sequence[Source], model: Model) -> Retold:
 
 
 def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
-    """Pack the turns of conversations, in order, into requests that are not too long."""
+    """Pack the turns of conversations into requests that are not too long."""
     request = list[LabelledTurn]()
     spent_tokens = 0
     for number, source in enumerate(sources, 1):
@@ -184,7 +194,16 @@ def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
 def _ask(
     turns: list[LabelledTurn], model: Model, lines: dict[str, list[Bullet]]
 ) -> str:
-    """Make one request, and add what is told to `lines`; return why it failed, or ''."""
+    """Make one request.
+
+    Args:
+        turns: what it shows.
+        model: is asked.
+        lines: to which what is told is added.
+
+    Returns:
+        Why it failed, or ''.
+    """
     shown = prompt.data("sessions", "\n".join(turn.text for turn in turns))
     messages = [
         {"role": "system", "content": prompt.template("retell").strip()},

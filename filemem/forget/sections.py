@@ -2,10 +2,11 @@
 
     ## 2026-10-05-0930-trip-to-kyoto
 
-    - **Mara**: We fly on 12 October. (sessions/2026/2026-10-05-0930-trip-to-kyoto.md:12,15)
+    - **Mara**: We fly on Monday. (sessions/2026/2026-10-05-0930-trip-to-kyoto.md:12)
 
-A section is the machine's as long as its bytes are what the machine wrote, which the log
-of what was compacted knows by their digest; one that a person has changed is theirs.
+A section is the machine's as long as its bytes are what the machine wrote, which the
+log of what was compacted knows by their digest; one that a person has changed is
+theirs.
 """
 
 import re

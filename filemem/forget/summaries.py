@@ -10,13 +10,12 @@ was edited since is told again.
 
 import datetime as dt
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
 
-from filemem.forget.retelling import Retold, Source, fitting, quote, retell
+from filemem.forget.retelling import Source, fitting, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
 from filemem.store import compactions, config, pending, recalls
+from filemem.store.bullets import Bullet
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import FORGOTTEN, Passage
@@ -143,15 +142,6 @@ def apply_compaction(
     )
 
 
-@dataclass(frozen=True)
-class _Section:
-    """What is told of a conversation, and as what it is logged."""
-
-    source: Source
-    text: bytes
-    how: str
-
-
 class _Compaction:
     """One run of the job.
 
@@ -163,59 +153,68 @@ class _Compaction:
         self.folder = folder
         self.at = at
         self.model = model
-        self.share = config.of(folder).summary_share
         self.notes = list[str]()
 
     def tell(self, summary: str, sources: list[Source]) -> list[Source]:
-        """Put sections into a summary, move the originals, and log what is done; return
-        what is told now."""
-        retold = Retold()
-        if self.model:
-            retold = retell(sources, self.model)
-        if retold.error:
-            self.notes.append(f"{retold.error} What it did not tell is quoted.")
-            self.model = None
-        sections = list[_Section]()
+        """Put sections into a summary, move the originals, and log what is done.
+
+        Args:
+            summary: the path of the summary.
+            sources: the conversations.
+
+        Returns:
+            Those that have a section now: as a model told them, else in quotes.
+        """
+        retold = self._retell(sources)
+        share = config.of(self.folder).summary_share
+        sections = dict[str, bytes]()
+        told = list[Source]()
+        log = dict[str, compactions.Compacted]()
         for source in sources:
-            sections += self._section(source, retold)
-        self._write(summary, sections)
-        told = [section.source for section in sections]
+            how = compactions.RETOLD
+            lines = fitting(retold.get(source.path, []), source)
+            if not lines:
+                how = compactions.DONE
+                lines = quote(source, share)
+            if not lines:
+                continue
+            section = write_section(source.path, lines)
+            digest = section_digest(section)
+            sections[source.path] = section
+            told.append(source)
+            log[source.path] = compactions.Compacted(
+                source.digest, live(summary), digest, how
+            )
+        self._write(summary, told, sections)
         fresh = [one for one in told if not (one.old or one.memory.archived)]
         stayed = recalls.archive(self.folder, [one.path for one in fresh], self.at)
         self.notes += stayed.values()
-        self._log(summary, sections)
+        compactions.note_compacted(self.folder, log)
         return told
 
-    def _section(self, source: Source, retold: Retold) -> Iterator[_Section]:
-        """Yield the section of a conversation: as a model told it, else in quotes; none
-        where not one line fits."""
-        how = compactions.RETOLD
-        lines = fitting(retold.lines.get(source.path, []), source)
-        if not lines:
-            how = compactions.DONE
-            lines = quote(source, self.share)
-        if lines:
-            yield _Section(source, write_section(source.path, lines), how)
+    def _retell(self, sources: list[Source]) -> dict[str, list[Bullet]]:
+        """Return what a model tells, by path; once it has failed it is not asked."""
+        if self.model is None:
+            return {}
+        retold = retell(sources, self.model)
+        if retold.error:
+            self.notes.append(f"{retold.error} What it did not tell is quoted.")
+            self.model = None
+        return retold.lines
 
-    def _write(self, summary: str, sections: list[_Section]) -> None:
+    def _write(
+        self, summary: str, told: list[Source], sections: dict[str, bytes]
+    ) -> None:
+        """Put each section into its place in a summary."""
+
         def changed(data: bytes) -> bytes:
-            for one in sections:
-                known = one.source.old.section if one.source.old else ""
-                data = put_section(data, one.source.path, one.text, known)
+            for source in told:
+                known = source.old.section if source.old else ""
+                data = put_section(data, source.path, sections[source.path], known)
             return data
 
         with self.folder.locked():
             if os.path.lexists(self.folder.absolute(summary)):
                 self.folder.edit(summary, changed)
-            elif sections:
+            elif told:
                 self.folder.create(summary, changed(b""))
-
-    def _log(self, summary: str, sections: list[_Section]) -> None:
-        done = dict[str, compactions.Compacted]()
-        for one in sections:
-            source = one.source
-            digest = section_digest(one.text)
-            done[source.path] = compactions.Compacted(
-                source.digest, live(summary), digest, one.how
-            )
-        compactions.note_compacted(self.folder, done)

@@ -1,8 +1,8 @@
 """The sweep: it archives what has faded and brings back what was recalled.
 
-Only episodes fade: summarised conversations, past events and plans, superseded memories,
-and trifles. A standing memory is never archived for its age: it ends when something
-supersedes it, on its `valid_until`, or by a person's hand.
+Only episodes fade: summarised conversations, past events and plans, superseded
+memories, and trifles. A standing memory is never archived for its age: it ends when
+something supersedes it, on its `valid_until`, or by a person's hand.
 """
 
 import datetime as dt
@@ -256,7 +256,7 @@ class SweepPlan:
 
     Attributes:
         to_archive: by path why: `retention 0.052` or `held until 2026-08-31`.
-        to_restore: by path in the archive why: a key of LASTING, or that it was recalled.
+        to_restore: by path in the archive why: a key of LASTING, or RECALLED.
         kept: how many stay, by reason.
     """
 
@@ -358,7 +358,8 @@ def restore_memories(folder: Folder, places: Iterable[str], at: dt.datetime) -> 
     a path or `path:line` may be shown again.
 
     Returns:
-        The fact `failed` tells whether one had none of this, or something is in the way.
+        The fact `failed` tells whether one had none of this, or something is in the
+        way.
 
     Raises:
         NotFound, Refused: one is no memory; nothing was done.
@@ -437,7 +438,8 @@ def _fading(
         since = "days since its last recall"
         yield (
             f"It was recalled on {counted(len(recalled), 'later day')}, last on"
-            f" {now.last}, and its stability has grown to {now.stability_days:.1f} days."
+            f" {now.last}, and its stability has grown to {now.stability_days:.1f}"
+            " days."
         )
     yield (
         f"Retention is {now.retention:.3f} = exp(-{now.idle_days} /"
@@ -452,7 +454,8 @@ def _fading(
             f" {when}."
         )
     else:
-        yield f"It is under the threshold of {threshold:g}, so the next sweep archives it."
+        under = f"It is under the threshold of {threshold:g}"
+        yield f"{under}, so the next sweep archives it."
 
 
 def _in_archive(state: MemoryState) -> str:

@@ -1,6 +1,7 @@
-"""One page on a user's memories: who, what holds, what comes, what was said, what fades.
+"""One page on a user's memories.
 
-It is one HTML file without scripts that loads nothing, and follows from the files and
+It tells who they are, what holds, what comes, what was talked about, what fades. It is
+one HTML file without scripts that loads nothing, and follows from the files and
 the day alone. Each list is cut, so that ten thousand memories fit on it.
 """
 
