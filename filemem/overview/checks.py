@@ -99,7 +99,12 @@ def _saved_over(folder: Folder) -> Iterator[Problem]:
 
 
 class _References:
-    """Finds what front matter names and is nowhere, in the archive either."""
+    """Finds what front matter and the profile name and is nowhere, archived either.
+
+    Args:
+        folder: whose memories.
+        paths: of all of them.
+    """
 
     def __init__(self, folder: Folder, paths: list[str]) -> None:
         self._folder = folder

@@ -22,9 +22,16 @@ MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little o
 
 @dataclass(frozen=True)
 class Event:
-    """What a memory tells of the days from `date` to `end`.
+    """What a memory tells of some days.
 
-    `until` is the day on which it ceased to hold.
+    Attributes:
+        date: the first of them.
+        end: the last.
+        until: the day on which it ceased to hold, if it did.
+        text: what it tells, on one line.
+        path: of the memory.
+        line: of the passage.
+        archived: whether the memory lies in the archive.
     """
 
     date: dt.date
@@ -63,6 +70,7 @@ def timeline(
 
 
 def _is_within(event: Event, days: DayRange) -> bool:
+    """Tell whether an event touches some days."""
     return days.overlaps(DayRange(event.date.toordinal(), event.end.toordinal()))
 
 

@@ -163,9 +163,11 @@ def _line(when: str, text: str, place: str) -> str:
     return f"<li><time>{when}</time> {shown} <code>{where}</code></li>"
 
 
-def _section(title: str, lines: Iterable[str]) -> str:
-    """Return a section of some lines, or of a sentence if there are none."""
-    content = "\n".join(lines) or "<li>Nothing yet.</li>"
+def _section(title: str, rows: Iterable[str]) -> str:
+    """Return a section of some rows, or of a sentence if there are none."""
+    content = "\n".join(rows)
+    if not content:
+        content = "<li>Nothing yet.</li>"
     return f"<section><h2>{title}</h2>\n<ul>\n{content}\n</ul></section>"
 
 
