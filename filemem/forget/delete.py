@@ -33,6 +33,8 @@ from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import live
 from filemem.text.plain import counted, digest, one_line
 
+# Records that tell what must never be done again.
+LASTING_RECORDS = ("imports.jsonl", "consolidated.jsonl")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -249,7 +251,7 @@ def _without_names(data: bytes, plan: DeletionPlan) -> bytes:
 def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
     """Return an earlier version of a user's file, as git has it, without what goes."""
     if path.startswith(f"{BOOKKEEPING}/"):
-        return _record_without(data, plan)
+        return _record_without(data, plan, lasts=path.endswith(LASTING_RECORDS))
     with contextlib.suppress(FilememError):
         items = [one for one in plan.items if one.line and live(one.path) == live(path)]
         if plan.matcher.words:
@@ -274,7 +276,6 @@ def _clear_records(
         plan: what goes.
         skipped: names in the bookkeeping that are left as they are.
     """
-    change = functools.partial(_record_without, plan=plan)
     for path, entry in files.walk(folder.root, _is_not_git):
         above, _, name = path.partition("/")
         is_record = above == BOOKKEEPING and name.partition("/")[0] not in skipped
@@ -285,6 +286,8 @@ def _clear_records(
             if is_told or entry.name.startswith(files.OURS):
                 files.delete(entry.path)
             elif is_record:
+                lasts = name in LASTING_RECORDS
+                change = functools.partial(_record_without, plan=plan, lasts=lasts)
                 files.edit(entry.path, change)
 
 
@@ -292,31 +295,29 @@ def _is_not_git(path: str, entry: "os.DirEntry[str]") -> bool:
     return entry.name != ".git"
 
 
-def _record_without(data: bytes, plan: DeletionPlan) -> bytes:
+def _record_without(data: bytes, plan: DeletionPlan, *, lasts: bool) -> bytes:
     """Return a record without the lines that say it, or tell of a place that goes.
 
-    A line of JSON that only names a file that goes stays, without that name: some tell
-    what must never be done again.
+    Args:
+        data: the record.
+        plan: what goes.
+        lasts: a line that only names a file that goes stays, without that name.
     """
     kept = list[bytes]()
     for raw in data.splitlines(keepends=True):
         line = without_names(os.fsdecode(raw), plan.gone)
-        entry = None
-        with contextlib.suppress(ValueError, RecursionError):
-            entry = json.loads(line)
-        is_changed = os.fsencode(line) != raw
-        if isinstance(entry, dict) and "how" in entry:  # of a recall, a compaction
-            text = "\n".join(_strings({**entry, "how": ""}))
-            told = map(live, _strings(entry))
-            is_told = is_changed or not plan.places.isdisjoint(told)
-        elif isinstance(entry, dict | list):
-            text = "\n".join(_strings(entry))
-            is_told = isinstance(entry, dict) and entry.get("session") in plan.shortened
-        else:
-            text = line
-            entries = map(live, line.strip().split("\t"))
-            is_told = is_changed or not plan.places.isdisjoint(entries)
-        if not is_told and not plan.matcher.holds(text):
+        entry: Any = line.strip().split("\t")
+        if line.startswith(("{", "[")):
+            with contextlib.suppress(ValueError, RecursionError):
+                entry = json.loads(line)
+        texts = list(_strings(entry))
+        is_told = plan.matcher.holds("\n".join(texts))
+        if isinstance(entry, dict) and entry.get("session") in plan.shortened:
+            is_told = True
+        if not lasts:
+            is_told |= os.fsencode(line) != raw
+            is_told |= not plan.places.isdisjoint(map(live, texts))
+        if not is_told:
             kept.append(os.fsencode(line))
     return b"".join(kept)
 
