@@ -111,7 +111,12 @@ def remembered(
 ) -> Applied:
     """Keep one fact, and commit it.
 
-    `how` are options of `learn.remember`; `source` tells who else asked for it.
+    Args:
+        folder: whose memory it becomes.
+        text: the fact.
+        at: the moment of keeping.
+        source: who else asked for it, for the commit.
+        how: options of `learn.remember`.
     """
     with JobRun(folder, "remember", at, exclusive=False) as run:
         done = keeping.remember(folder, text, at, **how)
@@ -139,9 +144,18 @@ def consolidated(
 def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
 ) -> tuple[ImportReport, list[str]]:
-    """Take in an export, as `import_file` is told `how` to, and commit it.
+    """Take in an export, and commit it.
 
-    Returns the report, and what git has to say.
+    Args:
+        store: where it goes.
+        format_: the export's format, by its name.
+        file: the export.
+        at: the moment that counts as now.
+        user: whose memories these become.
+        how: options of `importers.import_file`.
+
+    Returns:
+        The report, and what git has to say.
     """
     folder = store.folder(user)
     if how.get("dry_run"):
@@ -312,9 +326,19 @@ def consolidate(
     review: bool,
     requests: int = 0,
 ) -> JobDone:
-    """Have the model read what waits, in so many `requests`.
+    """Have the model read what waits.
 
-    Without a model, or dry, what that takes is told.
+    Args:
+        folder: whose conversations these are.
+        at: the moment that counts as now.
+        progress: told how many requests are done.
+        model: who reads; without one, what that takes is told.
+        dry: only tell what that takes.
+        review: only propose.
+        requests: how many there will be.
+
+    Raises:
+        ModelError: nothing could be read.
     """
     if dry or not model:
         return cost(folder, model)._replace(job="")

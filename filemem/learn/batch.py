@@ -1,4 +1,4 @@
-"""What one request holds: several conversations, and the memories that are like them."""
+"""What one request holds: several conversations, and the memories like them."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,14 @@ class Request:
 
 
 def batches(turns: Iterable[SaidTurn]) -> Iterator[list[SaidTurn]]:
-    """Pack unread turns, in order, into requests of some size."""
+    """Pack unread turns, in order, into requests of some size.
+
+    Args:
+        turns: as `sessions.unread` yields them; one session may go into two requests.
+
+    Yields:
+        As many turns as fit into MAX_REQUEST_TOKENS, one at least.
+    """
     batch: list[SaidTurn] = []
     spent = 0
     for turn in turns:
@@ -46,7 +53,17 @@ def batches(turns: Iterable[SaidTurn]) -> Iterator[list[SaidTurn]]:
 def build_request(
     folder: Folder, batch: list[SaidTurn], known: KnownMemories, today: dt.date
 ) -> Request:
-    """Write what a model is to read: the profile, memories, and conversations."""
+    """Write what a model is to read: the profile, memories, and conversations.
+
+    Args:
+        folder: whose memories these are.
+        batch: the turns to read, those of one session side by side.
+        known: the memories, of which those like the turns are shown.
+        today: the day of reading.
+
+    Returns:
+        The text, without secrets, and what each label in it means.
+    """
     request = Request()
     page = folder.find(PROFILE)
     body = page.body if page else ""
@@ -85,7 +102,17 @@ def session_of(turn: SaidTurn) -> Session:
 def _conversation(
     request: Request, number: int, session: Session, unread: list[SaidTurn]
 ) -> list[str]:
-    """Write a conversation's unread turns, with a few before them, under their days."""
+    """Write a conversation's unread turns, with a few before them, under their days.
+
+    Args:
+        request: learns what each label means.
+        number: of the conversation in the request.
+        session: the conversation.
+        unread: its turns to be read.
+
+    Returns:
+        Its heading, and its text between marks.
+    """
     origin = " They come from another program." if session.is_imported else ""
     lines: list[str] = []
     day = None

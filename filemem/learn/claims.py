@@ -61,7 +61,17 @@ class Noted:
 
 
 def read_answer(request: Request, reply: Reply, model: str) -> Noted:
-    """Read what a model answered to a request, as far as it can be read."""
+    """Read what a model answered to a request, as far as it can be read.
+
+    Args:
+        request: whose labels the answer uses.
+        reply: a call of `keep`, or its JSON in words.
+        model: the model's name, which a fact keeps.
+
+    Returns:
+        The claims, with what is wrong with their form, and the wishes. An answer in
+        which nothing can be read counts as cut off.
+    """
     texts = [*(call.arguments for call in reply.calls), reply.text]
     listed = _listed(texts, "facts")
     entries = listed.elements
@@ -123,7 +133,17 @@ class NotedFact:
 
 
 def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
-    """Make a claim of an entry, with what is wrong with its form."""
+    """Make a claim of an entry, with what is wrong with its form.
+
+    Args:
+        entry: as the model wrote it.
+        model: the model's name.
+        shown: the numbers and names that the model was shown.
+
+    Returns:
+        The claim; its day is that of the last turn it cites, and a plan of some month
+        is over with that month.
+    """
     turns = entry.turns
     text = " ".join(redact(entry.text("text"))[0].split())
     section = entry.text("section")
@@ -177,6 +197,11 @@ def _fault(entry: NotedFact, text: str, is_wish: bool) -> str:
     """Say what is wrong with the form of an entry; nothing where it is right.
 
     What a machine learnt at work steers nobody; a person's wish they voice themselves.
+
+    Args:
+        entry: as the model wrote it.
+        text: what it tells, without secrets.
+        is_wish: whether it says how the assistant should behave.
     """
     quote = entry.text("quote")
     shown = one_line(quote, 60)
@@ -200,7 +225,16 @@ def _fault(entry: NotedFact, text: str, is_wish: bool) -> str:
 
 
 def _wishes(request: Request, values: object) -> list[ForgetWish]:
-    """Read a wish to forget; none where no turn of the person's own holds it."""
+    """Read a wish to forget.
+
+    Args:
+        request: whose labels it uses.
+        values: `asked`, `lines` and `memories`, as the model wrote them.
+
+    Returns:
+        The wish, with the turn that asked among its places; none where no turn of the
+        person's own holds it.
+    """
     if not isinstance(values, dict):
         return []
     asked = _turns(request, values.get("asked"))[:1]

@@ -32,8 +32,8 @@ from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more
 ASK_AGAIN = (
-    "\n\nYour last answer could not be read. Note by one call of `keep`, or by one JSON "
-    "object of the same form and nothing else."
+    "\n\nYour last answer could not be read. Note by one call of `keep`, or by one "
+    "JSON object of the same form and nothing else."
 )
 
 
@@ -68,7 +68,15 @@ def run(
 
 
 def cost(folder: Folder, model: Model | None) -> JobDone:
-    """Tell what it would take to read all that waits: conversations, requests, tokens."""
+    """Tell what it would take to read all that waits.
+
+    Args:
+        folder: whose conversations these are.
+        model: None where none is configured, so that they wait.
+
+    Returns:
+        The facts `conversations`, `requests` and `tokens`, some of which are estimated.
+    """
     turns = list(unread(folder, LearnLog(folder)))
     requests = len(list(batches(turns)))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
@@ -185,7 +193,7 @@ class Reading:
         yield self._applied(batch, answer)
 
     def _ask(self, told: str) -> Reply:
-        """Have the model note what is worth it, by a call or, without tools, in words."""
+        """Have the model note what is worth it, by a call or, lacking tools, in JSON."""
         rules = prompt.template("consolidate").strip()
         tools = json.loads(prompt.template("consolidate.json"))
         messages = [
@@ -201,7 +209,11 @@ class Reading:
         return reply
 
     def _applied(self, batch: list[SaidTurn], answer: Noted) -> Applied:
-        """Carry out what an answer came to, and note that its turns were read."""
+        """Carry out what an answer came to, and note that its turns were read.
+
+        They are not where the end of the answer was missing: they are read again
+        another time, beside what was kept of them.
+        """
         done = Applied()
         writer = Writer(self.folder, self.log, self.at, done)
         with self.folder.locked():
@@ -218,9 +230,17 @@ class Reading:
         return done
 
     def _carry_out(self, writer: Writer, claims: list[Claim]) -> dict[str, str]:
-        """Decide about claims in turn; return the sections for the profile, by path.
+        """Decide about claims in turn, and carry out each before the next.
 
         What one claim has become the next may end, by its label.
+
+        Args:
+            writer: carries them out.
+            claims: as the model noted them.
+
+        Returns:
+            The section for each memory that is to have a line of the profile, by live
+            path.
         """
         made: dict[str, str] = {}
         updated: set[str] = set()

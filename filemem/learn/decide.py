@@ -1,8 +1,8 @@
 """What is told, beside what is known: what is to be done about a claim.
 
 The decisions are those of Mem0 (Chhikara et al. 2025); its DELETE is a supersession
-here, so that nothing is lost. Which memory a claim is about the model says that made it;
-code only looks whether that memory may be changed so.
+here, so that nothing is lost. Which memory a claim is about the model says that made
+it; code only looks whether that memory may be changed so.
 """
 
 import datetime as dt
@@ -89,10 +89,15 @@ class KnownMemories:
         return None
 
     def alike(self, texts: Iterable[str], besides: set[str]) -> list[KnownMemory]:
-        """Choose the memories to show beside what was said, by their days.
+        """Choose the memories to show beside what was said.
 
-        All while there are few; of more `besides`, and those that share the rarest
-        words with the texts.
+        Args:
+            texts: what was said.
+            besides: paths of memories that are shown in any case.
+
+        Returns:
+            All while there are few; of more `besides`, and those that share the rarest
+            words with the texts. In the order of their days.
         """
         chosen = list(self.live.values())
         if len(chosen) > MAX_SHOWN_WHOLE:
@@ -102,12 +107,21 @@ class KnownMemories:
             scores = Counter[str]()
             for path, own in words.items():
                 scores[path] = sum(1000 // counts[word] for word in own & said)
-            near = {path for path, _ in scores.most_common(MAX_SHOWN_ALIKE)}
+            nearest = scores.most_common(MAX_SHOWN_ALIKE)
+            near = {path for path, score in nearest if score}
             chosen = [one for one in chosen if one.path in near | besides]
         return sorted(chosen, key=lambda one: (one.since, one.path))
 
     def decide(self, claim: Claim) -> Decision:
-        """Decide about a claim; its path is the one wanted where it is new."""
+        """Decide about a claim.
+
+        Args:
+            claim: what was told; one with a fault is refused.
+
+        Returns:
+            What is to be done, and to which memory; where that is new, the path is the
+            one wanted. Nothing is changed.
+        """
         made = self._log.made.get(claim.origins[0]) if claim.origins else None
         if made:
             reason = f"this turn was made into {made} before"
@@ -129,7 +143,17 @@ class KnownMemories:
         return self._changing(claim, targets)
 
     def _changing(self, claim: Claim, targets: list[KnownMemory]) -> Decision:
-        """Decide about a claim that updates or supersedes memories."""
+        """Decide about a claim that updates or supersedes memories.
+
+        Args:
+            claim: what was told.
+            targets: the memories that it may change, one at least; the first is the one
+                that an update changes.
+
+        Returns:
+            An update where the memory is as the program left it, else a supersession; a
+            new memory beside a pinned one.
+        """
         target = targets[0]
         if target.pinned:
             reason = f"says otherwise than {target.path}, which is pinned"
@@ -183,7 +207,7 @@ class KnownMemories:
         )
 
     def _since(self, memory: Memory, is_ours: bool) -> dt.date:
-        """The day of a memory's last word: of a source, its name, or a person's edit."""
+        """Return the day of its last word: a source's, its name's, or an edit's."""
         named = map(when_of, [memory.path, *memory.sources])
         days = [when.date for when in named if when]
         is_edited = live(memory.path) in self._log.written and not is_ours
@@ -206,7 +230,7 @@ def texts_of(value: object) -> tuple[str, ...]:
 
 
 def _may_change(claim: Claim, known: KnownMemory) -> bool:
-    """A machine's word changes no person's, and no wish but that of the person's own."""
+    """A machine's word changes no person's, and a wish only the person's own."""
     is_wish = known.kind == "lessons" and not known.said_by
     if is_wish and not claim.is_own:
         return False

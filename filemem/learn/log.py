@@ -5,7 +5,8 @@ The log only ever grows, so that two clones merge by union. A line is one of
     {"read": "sessions/2026/….md", "turns": ["1f0c…"], "size": 1234}
         these turns need no second look, nor a file of that many bytes
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
-        a memory as the program left it, made of a turn and a text; no digest: a person's
+        a memory as the program left it, made of a turn and a text; no digest: a
+        person's
     {"line": "facts/2026/….md", "digest": "…"}
         the profile's line about a memory, as the program wrote it
     {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
@@ -62,7 +63,11 @@ class LearnLog:
             self._take(entry)
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Append lines, durably, in one go."""
+        """Append lines, durably, in one go, and take them in.
+
+        Args:
+            entries: each a line, in one of the forms above.
+        """
         added = list(entries)
         if not added:
             return
@@ -73,7 +78,13 @@ class LearnLog:
     def note_written(
         self, path: str, data: bytes, origins: Iterable[Origin] = ()
     ) -> None:
-        """Note a memory as the program leaves it, and what it was made of."""
+        """Note a memory as the program leaves it.
+
+        Args:
+            path: its live path.
+            data: the whole file.
+            origins: what it was made of.
+        """
         entry = {"wrote": path, "digest": digest(data), "from": list(origins)}
         self.add([entry])
 

@@ -52,7 +52,11 @@ class Applied:
         return f"Learn {len(new)} facts" if new else "Bring what was known up to date"
 
     def lines(self, *, whole: bool = False) -> Iterator[str]:
-        """Tell each decision, notes and error; `whole`: what was left out, too."""
+        """Tell each decision, the notes and the error.
+
+        Args:
+            whole: tell what was left out or known, too.
+        """
         for one in self.decisions:
             if whole or one.action in (*WRITTEN, Action.PROPOSE):
                 where = one.path or ", ".join(one.claim.sources)
@@ -65,7 +69,12 @@ class Applied:
             yield self.error
 
     def told(self) -> JobDone:
-        """Tell all of it as a job's, with a line that sums up."""
+        """Tell all of it as a job's.
+
+        Returns:
+            The lines with one that sums up, each decision as JSON in the fact `facts`,
+            and the paths that changed.
+        """
         counts = Counter(_WORDS[one.action] for one in self.decisions)
         counts["new"] = counts["remembered"]
         counts["superseded"] = sum(len(one.replaces) for one in self.decisions)

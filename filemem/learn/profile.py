@@ -90,7 +90,18 @@ def _revised(
     fresh: Mapping[str, str],
     data: bytes,
 ) -> bytes:
-    """Return the whole file with the block as it is to be."""
+    """Return the whole file with the block as it is to be.
+
+    Args:
+        folder: whose profile it is.
+        log: knows the program's lines, and is told of new ones.
+        today: the day.
+        fresh: the section for each memory that is to have a line, by its live path.
+        data: the file as it is.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
     text = data.decode()
     block = _BLOCK.search(text)
     own = text[: block.start()] if block else ""
@@ -125,6 +136,11 @@ def _revised(
 def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
     """Find the memory at a path, or what has superseded it by a day.
 
+    Args:
+        folder: where it lies.
+        path: of the memory behind a line.
+        today: the day.
+
     Returns:
         None where that is gone, ended, or a plan whose day is over; where it is
         doubtful, a machine's word, or to be forgotten.
@@ -156,7 +172,14 @@ def _is_over(memory: Memory, today: dt.date) -> bool:
 
 
 def _written(own: str, behind: str, lines: Iterable[tuple[str, str]]) -> str:
-    """Write the whole file: the person's text, and the block in it."""
+    """Write the whole file: the person's text, and the block in it.
+
+    Args:
+        own: the person's text before the block.
+        behind: the person's text behind it.
+        lines: the section and the line of each memory; a section's heading is in the
+            language of its first line.
+    """
     block: list[str] = []
     for name, headings in SECTIONS.items():
         items = [line for section, line in lines if section == name]

@@ -82,7 +82,17 @@ def read(folder: Folder, path: str) -> Proposal:
 
 
 def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str:
-    """Write a proposal, once; return its path."""
+    """Write a proposal.
+
+    Args:
+        folder: whose it is.
+        log: is told what it was made of, so that it is not made a second time.
+        claim: what would be kept.
+        fault: why its form was refused; empty where it was not.
+
+    Returns:
+        The path of the proposal.
+    """
     replaces = tuple(map(live, claim.targets))
     if claim.action is Action.ADD:
         replaces = ()

@@ -98,7 +98,17 @@ def remember(
 def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> Applied:
     """Keep what was proposed, as its file says it now; it is the person's from then on.
 
-    Raises FilememError where it cannot be written.
+    Args:
+        user: whose memory it becomes.
+        log: what was read and written.
+        proposal: which goes then.
+        at: the moment of keeping.
+
+    Returns:
+        What was done; what is known already is kept no second time.
+
+    Raises:
+        FilememError: it cannot be written.
     """
     memory = proposal.memory
     with user.locked():
@@ -119,6 +129,12 @@ def take_in(user: Folder, log: LearnLog, at: dt.datetime, path: str) -> Applied:
 
     What it supersedes goes to the archive, and the profile has a line about it if it
     names a section. If the log does not know it, it is the person's from now on.
+
+    Args:
+        user: whose memory it is.
+        log: what was read and written.
+        at: the moment that counts as now.
+        path: of the memory.
     """
     memory = user.memory(path)
     day = memory.date or at.date()
@@ -143,7 +159,12 @@ def reject(user: Folder, proposal: Proposal) -> None:
 
 
 def detach(user: Folder, wish: Proposal) -> None:
-    """Have what a wish to forget lets stay cite no turn that goes."""
+    """Have what a wish to forget lets stay cite no turn that goes.
+
+    Args:
+        user: whose memories these are.
+        wish: that is about to be carried out.
+    """
     for path in wish.keeps:
         for place in user.existing(path):
             sources = user.memory(place).sources

@@ -91,7 +91,10 @@ class Waiting(NamedTuple):
 def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[SaidTurn]:
     """Yield the turns that were not read, session by session, by date and time.
 
-    Archived sessions are among them; `besides` is the path of one that is left out.
+    Args:
+        folder: whose sessions these are, archived ones among them.
+        log: knows what was read.
+        besides: the path of a session that is left out.
     """
     found = []
     for stat in folder.files():

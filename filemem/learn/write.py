@@ -1,4 +1,4 @@
-"""Decisions carried out: files written, changed and superseded, each noted in the log."""
+"""Decisions carried out: files written, changed, superseded, and noted in the log."""
 
 import datetime as dt
 from contextlib import suppress
@@ -55,7 +55,18 @@ class Writer:
         return self._propose(decision, reason)
 
     def write(self, decision: Decision) -> Decision:
-        """Carry out one decision; raises FilememError where it cannot be written."""
+        """Carry out one decision.
+
+        Args:
+            decision: what is to be done; a new memory gets the next free path like the
+                one wanted.
+
+        Returns:
+            The decision with the path that it came to.
+
+        Raises:
+            FilememError: the memory cannot be written.
+        """
         claim = decision.claim
         if decision.action in WRITTEN:
             if decision.action is Action.UPDATE:
@@ -73,7 +84,13 @@ class Writer:
         return decision
 
     def supersede(self, old: str, new: str, until: dt.date) -> None:
-        """Mark a memory as replaced since a day, and move it to the archive."""
+        """Mark a memory as replaced since a day, and move it to the archive.
+
+        Args:
+            old: its live path.
+            new: the path of what replaces it.
+            until: the day since which that holds.
+        """
         place = next(self.folder.existing(old), "")
         if not place:
             return
@@ -134,7 +151,13 @@ class Writer:
 def _reworded(path: str, data: bytes, claim: Claim) -> bytes:
     """Return the file with a claim's words and days in the place of its own.
 
-    What was linked stays linked.
+    What was linked stays linked, and what a person asked to be remembered keeps its
+    weight.
+
+    Args:
+        path: of the memory, which is as the program left it.
+        data: the file.
+        claim: what holds from now on.
     """
     before = parse(path, data)
     kept = {"confidence", "said_by"}

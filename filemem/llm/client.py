@@ -1,4 +1,5 @@
-"""Any OpenAI-compatible endpoint: the model that answers there, and the one that embeds.
+"""Any OpenAI-compatible endpoint: the model that answers there, and the one that
+embeds.
 
 The package `openai` sends, retries and times out. It is imported only when an endpoint
 is first asked: the import takes longer than a whole `filemem grep`.
@@ -152,7 +153,7 @@ class ModelEndpoint:
             raise self._error(sentence) from None
 
     def _error(self, sentence: str, kind: type[ModelError] = ModelError) -> ModelError:
-        """Return an error that names model and host, without a password in the address."""
+        """Return an error that names model and host, but no password in the address."""
         address = self._url.partition("://")[2] or self._url
         host = address.partition("/")[0].rpartition("@")[2]
         return kind(f"{one_line(f'{self.name} at {host}')}: {sentence}.")
@@ -198,7 +199,7 @@ class OpenAIModel(ModelEndpoint):
         if stream:
             network = stream.response.extensions["network_stream"]
             with suppress(OSError):  # it may have ended this moment
-                # Of the plain socket, also below TLS: it wakes whoever waits for a byte.
+                # The plain socket, also below TLS: it wakes whoever waits for a byte.
                 socket.socket.shutdown(
                     network.get_extra_info("socket"), socket.SHUT_RDWR
                 )

@@ -1,4 +1,4 @@
-"""What a model is to the rest of the program: messages in, one reply out, or an error."""
+"""What a model is to the rest of the program: messages in, a reply or an error out."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -65,7 +65,8 @@ class Reply:
     def as_returned(self) -> dict[str, Any]:
         """Return the message that goes back to the endpoint that it came from.
 
-        Some refuse to see arguments again that are no JSON object: these are empty then.
+        Some refuse to see arguments again that are no JSON object: these are empty
+        then.
         """
         calls = []
         for call in self.calls:
@@ -75,7 +76,7 @@ class Reply:
 
 
 def _is_object(arguments: str) -> bool:
-    """Say whether a call's arguments are a JSON object, and none that is out of measure."""
+    """Say whether a call's arguments are a JSON object of no excessive size."""
     if len(arguments) > MAX_ARGUMENTS_CHARS:
         return False
     try:

@@ -1,4 +1,7 @@
-"""The program's own words to models, and memory text between marks that the text cannot forge."""
+"""The program's own words to models, and memory text between marks.
+
+The text cannot forge such a mark.
+"""
 
 import re
 from importlib import resources

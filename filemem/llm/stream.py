@@ -189,7 +189,7 @@ class StreamParser:
 
 
 def _collect(extra: dict[str, Any], part: dict[str, Any], known: set[str]) -> None:
-    """Add a part's other keys to `extra`: texts and lists grow, the rest is replaced."""
+    """Add a part's other keys to `extra`: texts and lists grow, all else is set."""
     for key, value in part.items():
         if key in known or value in (None, "", []):
             continue
