@@ -305,7 +305,7 @@ def timeline_command(
 )
 @prints
 def report_command(call: Context, output: str | None) -> Output:
-    """Open one page to look at: who, what holds, what comes, what fades.
+    """Open one page: who, what holds, what comes, what fades.
 
     It is one HTML file without scripts or network access. It lies in the store until the
     next job, or where -o says; only an earlier report is overwritten there.

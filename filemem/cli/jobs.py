@@ -42,9 +42,9 @@ NOBODY = "There is nobody in {} yet; start with: filemem chat"
 @json_option
 @prints
 def consolidate_command(call: Context, **options: Any) -> Output:
-    """Have the model turn conversations into memories; a part of maintain.
+    """Part of maintain: make facts of what was said.
 
-    Every conversation is read once, several per request; what it says becomes facts,
+    The model reads every conversation once, several per request, and makes facts,
     lessons and lines of the profile, each with its source. The cost is shown first, and
     by --dry-run. Without a model, conversations wait.
 
@@ -65,9 +65,9 @@ def consolidate_command(call: Context, **options: Any) -> Output:
 @json_option
 @prints
 def compact_command(call: Context, **options: Any) -> Output:
-    """Summarise old conversations, and archive them; a part of maintain.
+    """Part of maintain: summarise old conversations.
 
-    The model tells what came of each, what was decided and what is open, each line
+    They are archived. The model tells what came of each, what was decided and what is open, each line
     with a link to the turns that say it. Without a model a few of your own sentences
     are quoted, and told anew once there is one.
 
@@ -81,7 +81,7 @@ def compact_command(call: Context, **options: Any) -> Output:
 @json_option
 @prints
 def sweep_command(call: Context, **options: Any) -> Output:
-    """Archive what has faded, bring back what is used; a part of maintain.
+    """Part of maintain: archive what has faded.
 
     Only what is over fades: summarised conversations, past events and plans, trifles.
     Nothing is deleted: what is archived is still found, and filemem restore brings it
@@ -98,10 +98,10 @@ def sweep_command(call: Context, **options: Any) -> Output:
 @json_option
 @prints
 def maintain_command(call: Context, **options: Any) -> Output:
-    """Make facts of what was said, summarise what is old, archive what faded.
+    """Do the work of a night: learn, summarise, archive.
 
-    The one job for every night: consolidate, compact and sweep. Safe to run at any
-    time, from cron or a git hook.
+    It runs consolidate, compact and sweep, and is safe at any time, from cron or a git
+    hook.
 
     Example: filemem maintain --all-users --dry-run"""
     return _run(call, jobs.maintain, **options)

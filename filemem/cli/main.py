@@ -18,9 +18,9 @@ from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {
     "Every day": "chat.chat facts.remember find.search find.open facts.edit forget.forget",
-    "Talk": "facts.review jobs.consolidate",
     "Find": "find.grep find.list find.timeline find.report find.call",
-    "Care": "jobs.maintain jobs.status jobs.check jobs.compact jobs.sweep jobs.restore",
+    "Care": "jobs.maintain facts.review jobs.status jobs.check jobs.restore"
+    " jobs.consolidate jobs.compact jobs.sweep",
     "History": "git.log git.undo git.sync",
     "Set up": "setup.init setup.model setup.users setup.import serving.mcp serving.serve",
 }
@@ -80,6 +80,7 @@ class _Commands(click.Group):
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
+        formatter.write_paragraph()
         for heading, group in GROUPS.items():
             rows = []
             for place in group.split():
@@ -90,8 +91,8 @@ class _Commands(click.Group):
             formatter.write(f"{heading}:\n")
             with formatter.indentation():
                 formatter.write_dl(rows)
-        formatter.write(
-            "Everywhere: --store FOLDER, --user NAME, --today DATE, -h; --version.\n"
+        formatter.write_text(
+            "Everywhere: --store FOLDER, --user NAME, --today DATE, -h; --version."
         )
 
 

@@ -110,6 +110,7 @@ def test_the_list_of_commands_is_that_of_the_commands() -> None:
     shown = run("--help").output
     assert re.findall(r"(?m)^  (\w+)  ", shown) == list(COMMANDS)
     assert re.findall(r"(?m)^(\w[\w ]*):\n", shown)[0] == "Every day"
+    assert "..." not in shown.partition("\n")[2], "nothing is cut off"
     assert shown.count("\n") < 40 and max(map(len, shown.splitlines())) <= 80
 
 
