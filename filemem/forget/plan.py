@@ -374,7 +374,8 @@ class _Cascade:
                     why = f"the source of {item.place}"
                     for source in self.at(place):
                         level = item.level + 1
-                        waiting.append(replace(source, why=why, level=level))
+                        if FORGOTTEN not in source.text:
+                            waiting.append(replace(source, why=why, level=level))
         self._follow()
 
     def _sources(self, item: Removal) -> list[str]:
@@ -392,7 +393,7 @@ class _Cascade:
 
     def _take(self, item: Removal) -> bool:
         """Mark it to go; return False if it is marked already."""
-        if self._goes(item.path, item.line) or FORGOTTEN in item.text:
+        if self._goes(item.path, item.line):
             return False
         going = self.going.setdefault(item.path, [])
         if not item.line:

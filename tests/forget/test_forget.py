@@ -148,6 +148,12 @@ def test_whole_words_count_that_stand_together_and_chinese_anywhere(
     assert {item.place for item in plan_for(user, about=words).items} == found
 
 
+def test_a_file_that_has_lost_lines_may_go_whole(mara: Folder) -> None:
+    forget(mara, f"{TALK}:5", "--yes")
+    assert forget(mara, TALK, "--yes").return_value == 0
+    assert TALK not in mara.paths()
+
+
 def test_headings_and_tags_that_tell_it_go_too(mara: Folder) -> None:
     front = "---\ntags: {}\nimportance: 7\n---\n\n## {}\n\nIt is cold there.\n"
     note = mara.create("notes/a.md", front.format("[ferry]   # mine", "A ferry"))
