@@ -234,8 +234,10 @@ def _places_of(
 
 def _take_names_out(folder: Folder, plan: DeletionPlan, done: _Outcome) -> None:
     """Take the names of files that go out of the memories that stay."""
+    if not plan.gone:
+        return
     change = functools.partial(_without_names, plan=plan)
-    for path in folder.paths() if plan.gone else ():
+    for path in folder.paths():
         if live(path) not in plan.gone:
             with _reporting(path, done):
                 if files.edit(f"{folder.root}/{path}", change):

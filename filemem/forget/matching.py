@@ -280,11 +280,13 @@ def occurrences(
         The places by path and line.
     """
     found = list[Occurrence]()
+    if not matcher:
+        return found
 
     def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
         return path not in skipped and not _is_closed(path, entry)
 
-    for path, entry in files.walk(top, should_enter) if matcher else ():
+    for path, entry in files.walk(top, should_enter):
         if path not in skipped:
             found += _occurrences_of(path, entry, matcher)
     return sorted(found)

@@ -217,8 +217,10 @@ def _names_a_memory(folder: Folder, what: str) -> bool:
 
 
 def split_place(text: str) -> tuple[str, set[int]]:
-    """Return the path and the lines that a citation names: `12`, `12,15`, `12-14` or
-    none."""
+    """Return the path and the lines that a citation names.
+
+    The lines are `12`, `12,15`, `12-14` or none.
+    """
     match = _PLACE.fullmatch(text.strip())
     path, numbers = match.groups("") if match else ("", "")
     lines = set[int]()
@@ -305,7 +307,8 @@ def _lines_of(memory: Memory, passage: Passage) -> Removal:
         new = ""
     else:
         head = HEAD.match(memory.lines[start - 1])
-        new = f"{head[0].rstrip() if head else ''} {FORGOTTEN}".lstrip()
+        before = head[0].rstrip() if head else ""
+        new = f"{before} {FORGOTTEN}".lstrip()
     old = tuple(memory.lines[start - 1 : passage.end_line])
     return Removal(memory.path, start, passage.text, old=old, new=new)
 
@@ -401,7 +404,8 @@ class _Cascade:
         going.append(item)
         if not self.matcher.words:
             self.matcher.add_lines(item.text)
-            for passage in self.memories[item.path].passages if not item.line else ():
+        if not (self.matcher.words or item.line):
+            for passage in self.memories[item.path].passages:
                 self.matcher.add_lines(passage.text)
         self.fresh.append(item)
         return True
@@ -418,7 +422,9 @@ class _Cascade:
             causes = self.fresh
             self.fresh = []
             for memory in self.memories.values():
-                for cause in () if self._goes(memory.path, 0) else causes:
+                if self._goes(memory.path, 0):
+                    continue
+                for cause in causes:
                     self._take_citing(memory, cause)
 
     def _take_citing(self, memory: Memory, cause: Removal) -> None:

@@ -218,12 +218,16 @@ def _ask(
     is_read = False
     for text in (*(call.arguments for call in reply.calls), reply.text):
         listed = read_list(text, "lines")
-        for told in listed.elements if listed else ():
+        if listed is None:
+            continue
+        for told in listed.elements:
             is_read = True
             bullet = _bullet(told, by_label)
             if bullet:
                 lines.setdefault(bullet.path, []).append(bullet)
-    return "" if is_read else f"{model.name} told nothing that can be read."
+    if is_read:
+        return ""
+    return f"{model.name} told nothing that can be read."
 
 
 def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:

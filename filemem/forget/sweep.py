@@ -143,10 +143,11 @@ class _Observer:
         self.settings = config.of(folder)
         self.recalls = recalls.recalled(folder)
         self.summarised = compactions.compacted(folder)
-        profile = folder.find(PROFILE)
         self.profile_sources = set[str]()
-        for line in profile.lines if profile else ():
-            self.profile_sources.update(SOURCE_MARK.findall(line))
+        profile = folder.find(PROFILE)
+        if profile:
+            for line in profile.lines:
+                self.profile_sources.update(SOURCE_MARK.findall(line))
 
     def state(self, stat: Stat) -> MemoryState | None:
         """Return how the memory in a file stands; None if the file is gone."""
@@ -368,7 +369,8 @@ def restore_memories(folder: Folder, places: Iterable[str], at: dt.datetime) -> 
     paths = dict[str, None]()
     for place in asked:
         cited = REFERENCE.match(place)
-        paths[folder.locate(cited["path"] if cited else place)] = None
+        path = cited["path"] if cited else place
+        paths[folder.locate(path)] = None
     shown = pending.settle_pending(folder, [*asked, *paths])
     said = [f"Held back no more: {', '.join(shown)}."] if shown else []
     failed = False

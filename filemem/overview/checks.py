@@ -114,8 +114,10 @@ class _References:
     def problems(self, memory: Memory) -> Iterator[Problem]:
         """Yield what is wrong with the references of one memory."""
         for key in REFERENCES:
-            value = memory.metadata.get(key, [])
-            for entry in value if isinstance(value, list) else [value]:
+            entries = memory.metadata.get(key, [])
+            if not isinstance(entries, list):
+                entries = [entries]
+            for entry in entries:
                 fault = self._fault(str(entry))
                 if fault:
                     what = f"{key} names {one_line(str(entry), 80)}, which {fault}"
@@ -152,5 +154,6 @@ class _References:
         """Return the lines of a memory, 0 for one that cannot be read."""
         if path not in self._line_counts:
             memory = self._folder.find(path)
-            self._line_counts[path] = len(memory.lines) if memory else 0
+            count = len(memory.lines) if memory else 0
+            self._line_counts[path] = count
         return self._line_counts[path]

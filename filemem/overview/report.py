@@ -95,7 +95,9 @@ def _holds(state: MemoryState) -> bool:
 def _who(folder: Folder) -> Iterator[str]:
     """Yield the lines of profile.md without what they rest on."""
     profile = folder.find(PROFILE)
-    for line in profile.body.split("\n") if profile else ():
+    if profile is None:
+        return
+    for line in profile.body.split("\n"):
         told = SOURCE_MARK.sub("", line)
         shown = _MARK.sub("", plain(told), count=1).strip()
         if shown:
