@@ -41,7 +41,7 @@ from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens, counted, first_few, one_line
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
-    import readline  # noqa: F401  lines are edited and called back, and what is pasted stays whole
+    import readline  # noqa: F401  lines can be edited; what is pasted stays whole
 
 HELP = """\
 /search WORDS   the best passages for some words or a question
@@ -166,7 +166,7 @@ class Chat:
             self._screen.aside(NOTICE)
 
     def _take(self, message: str) -> int:
-        """Take one message or slash command; an error is one line, and the chat goes on."""
+        """Take one message or slash command; the chat goes on after an error."""
         if message.lower() in HELP_WORDS:
             if not message.isascii():
                 self._screen.message = message
@@ -305,6 +305,8 @@ def resumed(folder: Folder, name: str) -> Transcript:
     """
     paths = transcript.newest(folder)
     path, _ = split_line(folder, name.strip())
+    if path in paths:
+        return Transcript(folder, path)
     part = path.removesuffix(".md").casefold()
     for one in paths:
         if part in one.casefold():
@@ -388,7 +390,7 @@ def chat_command(
 def _conversation(
     call: Context, resume: str | None, how: dict[str, Any]
 ) -> Conversation:
-    """Return the conversation that the options of `chat` ask for, new or gone on with."""
+    """Return the conversation that the options ask for, new or gone on with."""
     going_on = None
     if resume is not None:
         user = call.the_user()

@@ -85,7 +85,7 @@ class Context:
         return store
 
     def begin_store(self) -> StoreFolder:
-        """Return the store of this call; a new one is agreed to, as its name may be a slip.
+        """Return the store of this call; a new one is agreed to: it may be a slip.
 
         Raises:
             FilememError: there is none, and neither --new nor a person agrees to one.
@@ -241,7 +241,7 @@ def data_folder() -> str:
 def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     """Return the path and line that a person named.
 
-    They type `PATH` or `PATH:LINE`, or the file's place on disk, as a shell completes it.
+    They type `PATH` or `PATH:LINE`, or the place on disk, as a shell completes it.
     """
     path = given
     line = None
@@ -256,7 +256,7 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     return path, line
 
 
-# -- commands and their options -----------------------------------------------------------
+# -- commands and their options --------------------------------------------------------
 
 pass_call = click.make_pass_decorator(Context, ensure=True)
 
@@ -289,7 +289,7 @@ def _day(value: str) -> dt.datetime:
         )
     with contextlib.suppress(ValueError):
         return dt.datetime.fromisoformat(value)
-    from filemem.text.dates import parse_bound  # noqa: PLC0415  rarely needed, and slow to load
+    from filemem.text.dates import parse_bound  # noqa: PLC0415  slow to load
 
     today = click.get_current_context().ensure_object(Context).now.date()
     try:
@@ -299,7 +299,7 @@ def _day(value: str) -> dt.datetime:
 
 
 def _kept(*names: str, **how: Any) -> Callable[[Any], Any]:
-    """Return an option that no command gets as an argument: its Context has the value."""
+    """Return an option whose value goes to the Context, not to the command."""
 
     def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         if value is None:

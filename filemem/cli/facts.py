@@ -195,7 +195,7 @@ def edit_command(call: Context, path: str) -> Output:
 
 
 def _open_editor(place: str, line: int | None) -> None:
-    """Open a file in the person's editor, and wait; raise ClickException if that fails."""
+    """Open a file in the person's editor; raise ClickException if that fails."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     program = os.path.basename(editor.split(" ")[0])
     if line and program in _TAKE_LINES:

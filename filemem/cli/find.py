@@ -307,8 +307,8 @@ def timeline_command(
 def report_command(call: Context, output: str | None) -> Output:
     """Open one page: who, what holds, what comes, what fades.
 
-    It is one HTML file without scripts or network access. It lies in the store until the
-    next job, or where -o says; only an earlier report is overwritten there.
+    It is one HTML file without scripts or network access. It lies in the store until
+    the next job, or where -o says; only an earlier report is overwritten there.
 
     Example: filemem report -o report.html"""
     import webbrowser  # noqa: PLC0415  which a grep does without

@@ -72,11 +72,11 @@ REWRITES = (
 def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     """Delete something for good, with what derives from it.
 
-    That is a memory, a PATH:LINE, or everything that contains some words. The turns that
-    it came from go too (their lines stay and say [forgotten]), with facts, lines of
-    summaries and of the profile that rest on it. Words match whole words, an address or
-    a number to its end; in Chinese, anywhere. It shows a list and asks first, also about
-    the same thing in other forms. Exit code 1 if nothing was found or deleted, or if
+    That is a memory, a PATH:LINE, or everything that contains some words. The turns
+    that it came from go too (their lines stay and say [forgotten]), with facts, lines
+    of summaries and of the profile that rest on it. Words match whole words, an address
+    or a number to its end; in Chinese, anywhere. It shows a list and asks first, also
+    about the same thing in other forms. Exit code 1 if nothing was found or deleted, or if
     something still says it or cannot be searched.
 
     Example: filemem forget Bergen --dry-run"""

@@ -67,9 +67,9 @@ def consolidate_command(call: Context, **options: Any) -> Output:
 def compact_command(call: Context, **options: Any) -> Output:
     """Part of maintain: summarise old conversations.
 
-    They are archived. The model tells what came of each, what was decided and what is open, each line
-    with a link to the turns that say it. Without a model a few of your own sentences
-    are quoted, and told anew once there is one.
+    They are archived. The model tells what came of each, what was decided and what is
+    open, each line with a link to the turns that say it. Without a model a few of your
+    own sentences are quoted, and told anew once there is one.
 
     Example: filemem compact --older-than 60 --dry-run"""
     return _run(call, jobs.compact, **options)
@@ -118,7 +118,8 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     at PATH or PATH:LINE, as it was to be forgotten, is so no more. Exit code 1 if there
     is nothing to bring back, or another text is where one would go.
 
-    Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md"""
+    Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
+    """
     user = call.the_user()
     asked = []
     for given in paths:

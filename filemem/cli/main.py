@@ -17,12 +17,14 @@ from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest, one_line
 
 GROUPS = {
-    "Every day": "chat.chat facts.remember find.search find.open facts.edit forget.forget",
+    "Every day": "chat.chat facts.remember find.search find.open facts.edit"
+    " forget.forget",
     "Find": "find.grep find.list find.timeline find.report find.call",
     "Care": "jobs.maintain facts.review jobs.status jobs.check jobs.restore"
     " jobs.consolidate jobs.compact jobs.sweep",
     "History": "git.log git.undo git.sync",
-    "Set up": "setup.init setup.model setup.users setup.import serving.mcp serving.serve",
+    "Set up": "setup.init setup.model setup.users setup.import serving.mcp"
+    " serving.serve",
 }
 """The commands of each group of the help, behind their modules.
 

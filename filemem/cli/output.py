@@ -1,4 +1,4 @@
-"""What a person sees and is asked: the one place that prints, and makes memory text safe."""
+"""What a person sees and is asked: the one place that prints, and makes text safe."""
 
 import enum
 import json
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 Line = str | Row
-"""What a command tells: a line for a person only, or data with the lines that say it."""
+"""What a command tells: a line for a person, or data with the lines that say it."""
 Output = Generator[Line, None, Any]
 """All that a command tells, and its exit code in the end."""
 
@@ -101,7 +101,7 @@ def at_terminal() -> bool:
 
 
 def confirmed(question: str, default: bool = False) -> bool:
-    """Ask for a yes, again after what is neither yes nor no; False without a terminal."""
+    """Ask for a yes until it is yes or no; return False without a terminal."""
     return at_terminal() and click.confirm(question, default=default, err=True)
 
 
@@ -158,7 +158,7 @@ _CLOSING = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u0
 _PIECE = re.compile(
     f"\n|[^\\S\n]*(?:[{_OPENING}]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_CLOSING}]*|[^\\S\n]+"
 )
-"""A word or a wide character, with the blanks before it and the signs that go with it."""
+"""A word or a wide character, with the blanks before it and the signs beside it."""
 _COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese in it
     f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
 )
@@ -184,7 +184,7 @@ class Wrapper:
         self._in_code = False
 
     def feed(self, text: str, *, end: bool = False) -> str:
-        """Return what may be shown now; the last word waits for more, or for the `end`."""
+        """Return what may be shown now; the last word waits for more, or the `end`."""
         came = self._held + text
         complete = _COMPLETE.match(came)
         shown = complete.end() if complete else 0

@@ -136,7 +136,7 @@ class Screen:
         sys.stdout.flush()
 
     def _numbered(self, text: str) -> str:
-        """Return a text with numbers for what a model cites; [2?] was not shown to it."""
+        """Return a text with numbers for what a model cites; [2?] it was not shown."""
         return text if self._talk.offline else _QUOTED.sub(self._number, text)
 
     def _number(self, cited: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Commands that serve other programs: mcp, and how clients learn of it; serve, and keys."""
+"""Commands that serve other programs: mcp and its clients; serve, and keys."""
 
 import copy
 import json
@@ -53,7 +53,7 @@ host_option = click.option(
 
 
 def _opened(call: Context) -> StoreFolder:
-    """Return the store to serve; a named one that is not there is begun if agreed to."""
+    """Return the store to serve; a named one is begun, if agreed to."""
     return call.begin_store() if call.named_store else call.open_store()
 
 

@@ -34,7 +34,7 @@ UNSET |= {"FILEMEM_EMBEDDINGS": "off"}
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A person's home with a copy of the sample store in it, and `filemem` on the path."""
+    """A person's home with the sample store in it, and `filemem` on the path."""
     sample(tmp_path / "memory_store")
     shell_command(tmp_path / "bin/filemem")
     return tmp_path
@@ -210,7 +210,7 @@ def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_log
 
 
 def test_a_new_store_is_of_the_login_and_empty_and_well(here: Path) -> None:
-    """An error names the folder that `init` makes; a login that is a role names nobody."""
+    """An error names the folder that `init` makes; a role's name is nobody's."""
     (here / "memory_store").rename(here / "elsewhere")
     missing = told(run("search", "tea", HOME=str(here)))
     assert (
@@ -504,7 +504,7 @@ def test_broken_settings_are_told_with_path_line_and_remedy(
 
 
 def without_rights() -> str:
-    """Return a filemem for which the rights of files count, where root runs the tests."""
+    """Return a filemem for which the rights of files count, for root too."""
     if os.geteuid():
         return "filemem"
     drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]

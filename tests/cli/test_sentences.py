@@ -52,7 +52,7 @@ def texts(node: ast.expr, known: Known, depth: int = 3) -> Iterator[str]:
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """Yield the place and text of every error; one that passes on another's has none."""
+    """Yield the place and text of every error that has words of its own."""
     for path in sorted((PROJECT / "filemem").rglob("*.py")):
         module = ast.parse(path.read_text(encoding="utf-8"))
         for scope in ast.walk(module):

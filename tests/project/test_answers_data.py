@@ -1,6 +1,9 @@
-"""The readers of the benchmark of answers find in each format what stands there: turns, dates, questions, keys, evidence.
+"""The readers of the benchmark of answers find in each format what stands there.
 
-The samples are small enough to check by eye; the formats are those of the published files. Nothing here needs Inspect.
+Turns, dates, questions, keys, evidence.
+
+The samples are small enough to check by eye; the formats are those of the published
+files. Nothing here needs Inspect.
 """
 
 import datetime as dt
@@ -21,7 +24,10 @@ def read(reader: str, name: str) -> data.Bench:
 
 
 def test_locomo() -> None:
-    """Sessions with their dates and captions, five categories, of which the adversarial one has no answer."""
+    """Sessions with their dates and captions, five categories.
+
+    Of which the adversarial one has no answer.
+    """
     bench = read("locomo", "locomo.json")
     first, second = bench.histories["nell-omar"]
     assert (first.at, second.at) == (
@@ -45,7 +51,10 @@ def test_locomo() -> None:
 
 
 def test_longmemeval() -> None:
-    """A history a question, in order of time; abstention is known by its id, evidence by its mark."""
+    """A history a question, in order of time.
+
+    Abstention is known by its id, evidence by its mark.
+    """
     bench = read("longmemeval", "longmemeval.json")
     told = bench.histories["lme_2"]
     assert [session.at.month for session in told] == [2, 3, 5] and told[0].turns[
@@ -77,7 +86,10 @@ def test_lifebench() -> None:
 
 
 def test_life() -> None:
-    """Messages within two hours are one session; a key is what the answer must and must not say."""
+    """Messages within two hours are one session.
+
+    A key is what the answer must and must not say.
+    """
     bench = read("life", "life.yaml")
     assert [len(session.turns) for session in bench.histories["tamsin"]] == [2, 1, 1]
     assert (
@@ -88,7 +100,10 @@ def test_life() -> None:
 
 
 def test_the_page_tells_what_the_log_of_the_run_holds() -> None:
-    """Each row of the tables of docs/benchmarks.md follows from the log; the readings agree as often as is said."""
+    """Each row of the tables of docs/benchmarks.md follows from the log.
+
+    The readings agree as often as is said.
+    """
     root = Path(data.__file__).parents[2]
     log = (
         (root / "benchmarks/answers/run-2026-11-23.jsonl")
@@ -127,7 +142,10 @@ def test_the_page_tells_what_the_log_of_the_run_holds() -> None:
     ("log", "right"), [("tools-2026-11-28", 40), ("chat-2026-11-29", 21)]
 )
 def test_the_figures_of_longmemeval_are_those_of_its_logs(log: str, right: int) -> None:
-    """What a log says of itself, and the document says of it, is what its answers add up to."""
+    """What a log says of itself, and the document says of it.
+
+    Is what its answers add up to.
+    """
     root = Path(data.__file__).parents[2]
     path = root / f"benchmarks/answers/longmemeval-{log}.json"
     logged = json.loads(path.read_text("utf-8"))

@@ -1,4 +1,7 @@
-"""The marks of the benchmark of answers beside answers judged by hand. Nothing here needs Inspect."""
+"""The marks of the benchmark of answers beside answers judged by hand.
+
+Nothing here needs Inspect.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -66,7 +69,10 @@ def test_patterns(answer: str, right: bool) -> None:
 def test_evidence_is_known_by_its_first_letters(
     read: str, evidence: list[str], share: float | None
 ) -> None:
-    """Whatever stands between them: signs, line ends, dates that a memory has written out."""
+    """Whatever stands between them.
+
+    Signs, line ends, dates that a memory has written out.
+    """
     assert marks.shown(read, evidence) == share
 
 

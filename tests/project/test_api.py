@@ -1,4 +1,7 @@
-"""What a program gets from `import filemem`: the names that are public, conversations kept once, facts, recall, jobs."""
+"""What a program gets from `import filemem`.
+
+The names that are public, conversations kept once, facts, recall, jobs.
+"""
 
 import datetime as dt
 import itertools

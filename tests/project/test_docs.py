@@ -1,9 +1,11 @@
-"""What the documents show is what happens: every console block is run, and prints what it says.
+"""What the documents show is what happens.
 
-A block starts in a folder of its own with a copy of the sample store; `console continued`
-goes on where the block before ended. A line `...` stands for any lines, `...` inside a
-line for any text. Names of commits may differ; where a command uses one that was shown,
-the real one takes its place.
+Every console block is run, and prints what it says.
+
+A block starts in a folder of its own with a copy of the sample store; `console
+continued` goes on where the block before ended. A line `...` stands for any lines,
+`...` inside a line for any text. Names of commits may differ; where a command uses one
+that was shown, the real one takes its place.
 """
 
 import os

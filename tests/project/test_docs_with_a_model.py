@@ -1,4 +1,7 @@
-"""What the documents show of a model is what happens, with one that says just this; and what it was sent is what they say."""
+"""What the documents show of a model is what happens, with one that says just this.
+
+And what it was sent is what they say.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,7 @@
-"""The README's own lines work as they stand: on a machine with nothing but Python, in an agent, with any endpoint."""
+"""The README's own lines work as they stand.
+
+On a machine with nothing but Python, in an agent, with any endpoint.
+"""
 
 import os
 import re

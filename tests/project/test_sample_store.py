@@ -1,4 +1,7 @@
-"""The sample store keeps the design's own rules: no problem is found, turns are list items, every source is a turn."""
+"""The sample store keeps the design's own rules.
+
+No problem is found, turns are list items, every source is a turn.
+"""
 
 import re
 import tempfile
@@ -44,7 +47,10 @@ def test_sessions_are_turns_and_sources_and_links_lead_somewhere() -> None:
 
 
 def test_every_kind_of_memory_has_a_sample() -> None:
-    """All four kinds, the profile, the archive, a YAML memory, a pinned one, one superseded, and Chinese."""
+    """All four kinds, the profile, the archive, a YAML memory, a pinned one.
+
+    One superseded, and Chinese.
+    """
     kinds = {"facts", "sessions", "lessons", "summaries", "archive", "profile.md"}
     assert kinds <= {path.split("/")[0] for path in TEXTS} and any(
         path.endswith(".yaml") for path in TEXTS
