@@ -6,15 +6,13 @@ has 256 random bits, so that a plain hash of it tells nothing.
 """
 
 import datetime as dt
-import json
 import os
 import secrets
-import unicodedata
-from collections.abc import Callable
 from typing import Any
 
-from filemem.errors import FilememError, NotFound
-from filemem.store import files, person
+from filemem.errors import FilememError
+from filemem.store import person
+from filemem.store.folder import normal_form
 from filemem.text.plain import digest
 
 FILE_NAME = "keys.json"
@@ -25,7 +23,6 @@ EXPOSED = (
     " put TLS in front of it."
 )
 Keys = dict[str, dict[str, Any]]  # by hash: whose the key is, and since when
-Change = Callable[[Keys], Keys]
 
 
 def keys_of(root: str) -> Keys:
@@ -34,7 +31,7 @@ def keys_of(root: str) -> Keys:
     Raises:
         FilememError: the file of keys is broken.
     """
-    return _read_all().get(os.path.realpath(root), {})
+    return person.read_entries(FILE_NAME).get(os.path.realpath(root), {})
 
 
 def find_user(root: str, key: str) -> str:
@@ -42,17 +39,17 @@ def find_user(root: str, key: str) -> str:
     if not key.startswith(PREFIX):
         return ""
     try:
-        entry = keys_of(root).get(digest(key), {})
-    except (FilememError, OSError):
+        return str(keys_of(root)[digest(key)]["user"])
+    except (FilememError, OSError, KeyError, TypeError):
         return ""
-    return str(entry.get("user", ""))
 
 
 def add_key(root: str, user: str, day: dt.date) -> str:
     """Make a key for a user and return it; only its hash is kept."""
     key = PREFIX + secrets.token_urlsafe(32)
-    entry = {"user": user, "made": f"{day:%Y-%m-%d}"}
-    _change(root, lambda keys: {**keys, digest(key): entry})
+    entry = {digest(key): {"user": user, "made": str(day)}}
+    place = os.path.realpath(root)
+    person.change_entry(FILE_NAME, place, lambda keys: keys | entry)
     return key
 
 
@@ -65,46 +62,14 @@ def revoke_user(root: str, user: str) -> int:
     Returns:
         How many keys there were.
     """
-    name = unicodedata.normalize("NFC", user)  # as a store names its users
-    revoked = [key for key, entry in keys_of(root).items() if entry["user"] == name]
-    if revoked:
-        _change(root, lambda keys: _without(keys, name))
-    return len(revoked)
+    name = normal_form(user)  # as a store names its users
+    before = keys_of(root)
+    kept = _without(before, name)
+    if kept != before:
+        place = os.path.realpath(root)
+        person.change_entry(FILE_NAME, place, lambda keys: _without(keys, name))
+    return len(before) - len(kept)
 
 
 def _without(keys: Keys, user: str) -> Keys:
     return {key: entry for key, entry in keys.items() if entry["user"] != user}
-
-
-def _change(root: str, change: Change) -> None:
-    """Write the keys of one store anew, under the lock of the configuration."""
-    folder = person.folder()
-    files.make_folder(folder)
-    with files.lock(os.path.join(folder, "lock")):
-        stores = _read_all()
-        place = os.path.realpath(root)
-        stores[place] = change(stores.get(place, {}))
-        kept = {where: keys for where, keys in stores.items() if keys}
-        text = json.dumps(kept, ensure_ascii=False, indent=1)
-        data = text.encode("utf-8", "surrogateescape")
-        files.write(os.path.join(folder, FILE_NAME), data)
-
-
-def _read_all() -> dict[str, Keys]:
-    """Return the keys of every store by its place."""
-    place = os.path.join(person.folder(), FILE_NAME)
-    try:
-        data = files.read(place)
-    except NotFound:
-        return {}
-    try:
-        stores = json.loads(data.decode("utf-8", "surrogateescape"))
-        for keys in stores.values():
-            for entry in keys.values():
-                entry["user"] = str(entry["user"])
-                entry["made"] = str(entry.get("made", ""))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise FilememError(
-            f"{place} is not a list of keys; delete it and add the keys again."
-        ) from None
-    return dict(stores)

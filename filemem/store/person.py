@@ -7,10 +7,11 @@ every store: `stores.json` has an entry for each folder by its real path.
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.store import files
 
 FILE_NAME = "stores.json"
@@ -25,9 +26,49 @@ def folder() -> str:
     return os.path.join(above, "filemem")
 
 
+def read_entries(name: str) -> dict[str, Entry]:
+    """Return the entries of a JSON file in the folder, by place; none if it is missing.
+
+    Raises:
+        FilememError: it holds something else.
+        OSError: the system refuses it.
+    """
+    path = os.path.join(folder(), name)
+    found: Any = {}
+    try:
+        found = json.loads(files.read(path).decode("utf-8", "surrogateescape"))
+    except NotFound:
+        pass
+    except (ValueError, RecursionError):
+        found = None
+    entries = found.values() if isinstance(found, dict) else [None]
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise FilememError(f"{path} is not what filemem writes; delete it.")
+    return dict(found)
+
+
+def change_entry(name: str, place: str, change: Callable[[Entry], Entry]) -> None:
+    """Write the entry of one place anew, under the lock of the folder; an empty one
+    goes.
+
+    Raises:
+        OSError, FilememError: the configuration folder cannot be written.
+    """
+    files.make_folder(folder())
+    with files.lock(os.path.join(folder(), "lock")):
+        entries = read_entries(name)
+        entries[place] = change(entries.get(place, {}))
+        kept = {place: entry for place, entry in entries.items() if entry}
+        text = json.dumps(kept, ensure_ascii=False, indent=1)
+        data = text.encode("utf-8", "surrogateescape")
+        files.write(os.path.join(folder(), name), data)
+
+
 def entry_of(place: str) -> Entry:
     """Return what is kept about a store or a user's folder, by its real path."""
-    return _read().get(place, {})
+    with suppress(FilememError, OSError):
+        return read_entries(FILE_NAME).get(place, {})
+    return {}
 
 
 def keep(place: str, **facts: Any) -> None:
@@ -36,13 +77,7 @@ def keep(place: str, **facts: Any) -> None:
     Raises:
         OSError, FilememError: the configuration folder cannot be written.
     """
-    files.make_folder(folder())
-    with files.lock(os.path.join(folder(), "lock")):
-        entries = _read()
-        entries[place] = entries.get(place, {}) | facts
-        text = json.dumps(entries, ensure_ascii=False, indent=1)
-        path = os.path.join(folder(), FILE_NAME)
-        files.write(path, text.encode("utf-8", "surrogateescape"))
+    change_entry(FILE_NAME, place, lambda entry: entry | facts)
 
 
 def note_begun(place: str) -> None:
@@ -56,18 +91,5 @@ def note_begun(place: str) -> None:
 
 def has_begun(place: str) -> bool:
     """Tell whether this machine began a user's folder, or the store around it."""
-    entries = _read()
     around = os.path.dirname(place)
-    return any(entries.get(path, {}).get("begun") is True for path in (place, around))
-
-
-def _read() -> dict[str, Entry]:
-    """Return all entries; none where the file is missing or is no such file."""
-    with suppress(FilememError, OSError, ValueError, RecursionError):
-        data = files.read(os.path.join(folder(), FILE_NAME))
-        found = json.loads(data.decode("utf-8", "surrogateescape"))
-        if isinstance(found, dict):
-            return {
-                path: entry for path, entry in found.items() if isinstance(entry, dict)
-            }
-    return {}
+    return any(entry_of(path).get("begun") is True for path in (place, around))
