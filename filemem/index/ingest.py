@@ -2,18 +2,18 @@
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from filemem.index import snapshot
 from filemem.index.snapshot import Builder, IndexedFile, Stats
 from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
-from filemem.store.passages import pauses
 from filemem.store.paths import PROFILE, when_of
 from filemem.store.roles import Role
 from filemem.text import terms
 from filemem.text.plain import LINK
 
+PAUSE_MINUTES = 45  # after which what is said no longer replies to what was said before
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 
 
@@ -124,3 +124,16 @@ def _tokens(text: str) -> list[str]:
     if not text:
         return []
     return list(itertools.filterfalse(terms.STOP.__contains__, terms.tokens(text)))
+
+
+def pauses(times: Sequence[str]) -> list[bool]:
+    """Tell of each turn, by its clock, whether it comes PAUSE_MINUTES or longer after
+    the one before it, or earlier in the day."""
+    clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
+    found = []
+    last = -1  # not known yet
+    for time in times:
+        clock = clocks.get(time, last)
+        found.append(last >= 0 and not 0 <= clock - last < PAUSE_MINUTES)
+        last = clock
+    return found

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ MAX_WHOLE_CHARS = 2000  # of a fact that is one passage
 MAX_UNCUT_CHARS = 400  # of a passage that is one window
 MIN_WINDOW_CHARS = 150
 MAX_WINDOW_CHARS = 300
-PAUSE_MINUTES = 45  # after which what is said no longer replies to what was said before
 
 _TURN = re.compile(
     rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE
@@ -50,21 +49,6 @@ class Passage(NamedTuple):
 
 
 # -- turns -------------------------------------------------------------------------
-
-
-def as_shown(line: str) -> list[str]:
-    """Return a turn's first line in the ways the tools show it: `Sam: …`, with its
-    clock, with its date; nothing for another line."""
-    match = TURN_HEAD.match(line)
-    if not match:
-        return []
-    name, day, clock = match.groups("")
-    text = line[match.end() :]
-    heads = dict.fromkeys(
-        " ".join(filter(None, parts))
-        for parts in ((name,), (name, clock), (name, day, clock))
-    )
-    return [f"{head}:{text}" for head in heads]
 
 
 def turns(
@@ -127,19 +111,6 @@ def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) 
     for line in rest:
         first += f"\n  {line}" if line else "\n"
     return f"{head}: {first}\n"
-
-
-def pauses(times: Sequence[str]) -> list[bool]:
-    """Tell of each turn, by its clock, whether it comes PAUSE_MINUTES or longer after
-    the one before it, or earlier in the day."""
-    clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
-    found = []
-    last = -1  # not known yet
-    for time in times:
-        clock = clocks.get(time, last)
-        found.append(last >= 0 and not 0 <= clock - last < PAUSE_MINUTES)
-        last = clock
-    return found
 
 
 # -- other text --------------------------------------------------------------------

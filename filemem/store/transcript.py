@@ -1,20 +1,23 @@
-"""One conversation on disk: a dated Markdown file to which every turn is appended as it is said."""
+"""One conversation on disk: a dated Markdown file to which every turn is appended as it
+is said."""
 
-import contextlib
 import datetime as dt
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from zoneinfo import ZoneInfo
 
 from filemem.errors import FilememError, NotFound
-from filemem.store import files, pending, saved_over
-from filemem.store.encodings import encoding_of
+from filemem.store import files
+from filemem.store.encodings import UTF_8
 from filemem.store.facts import page
 from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage, format_turn
 from filemem.store.paths import is_archived, kind_of, slug, when_of
+from filemem.store.pending import pending_deletions
+from filemem.store.saved_over import note_turn
 
 INTERRUPTED = "[interrupted]"
 
@@ -27,62 +30,71 @@ class Transcript:
         self.path = path
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
-        """Append one turn, durably, wherever the file lies now; returns the line on which it starts. `at` is the person's local
-        time. Where they have deleted it, or it is no UTF-8 text any more, the conversation goes on in a new file."""
+        """Append one turn, durably, wherever the file lies now.
+
+        Where the person has deleted it, or it is no UTF-8 text any more, the
+        conversation goes on in a new file.
+
+        Args:
+            speaker: who said it.
+            text: the words.
+            at: when, in the person's local time.
+
+        Returns:
+            The line on which the turn starts.
+        """
         clock = f"{at:%H:%M}"
+        dated = format_turn(speaker, clock, text, at.date())
         with self.folder.locked():
-            standing = self._standing()
-            other_day = standing and last_day(standing) != at.date()
-            turn = format_turn(speaker, clock, text, at.date() if other_day else None)
-            if standing is None:
-                self.path = create(
-                    self.folder, slug(text) or "conversation", at, [turn]
-                )
+            session = self._session()
+            if session is None:
+                turn = format_turn(speaker, clock, text)
+                name = slug(text) or "conversation"
+                self.path = create(self.folder, name, at, [turn])
                 lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")
             else:
+                is_same_day = last_day(session) == at.date()
+                turn = format_turn(speaker, clock, text) if is_same_day else dated
                 self.folder.append(self.path, turn)
-                lines = len(standing.lines)
-            saved_over.note_turn(
-                self.folder, self.path, format_turn(speaker, clock, text, at.date())
-            )
+                lines = len(session.lines)
+            note_turn(self.folder, self.path, dated)
             return lines + 1
 
-    def _standing(self) -> Memory | None:
-        """The file, once no editor is in the middle of saving it; None where there is none to which a turn can be added."""
+    def _session(self) -> Memory | None:
+        """Return the file, once no editor is in the middle of saving it; None if there
+        is none to which a turn can be added."""
         try:
-            with contextlib.suppress(NotFound):
+            with suppress(NotFound):
                 files.settle(self.folder.absolute(self.path)).close()
         except FilememError:
             return None
         memory = self._found()
-        return (
-            memory
-            if memory and not memory.binary and encoding_of(memory.data) == "utf-8"
-            else None
-        )
+        return memory if memory and memory.encoding == UTF_8 else None
 
     def _found(self) -> Memory | None:
-        """The file as it is on disk, wherever it lies now; None where it is gone or cannot be read."""
-        if memory := self.folder.find(self.path):
+        """Return the file as it is on disk, wherever it lies now; None if it is gone."""
+        memory = self.folder.find(self.path)
+        if memory:
             self.path = memory.path
         return memory
 
     def turns(self) -> list[Passage]:
-        """Every turn so far, as the file has it now, wherever it lies; none where it has gone."""
+        """Return every turn so far, as the file has it now; none if it is gone."""
         memory = self._found()
         return [turn for turn in memory.passages if turn.speaker] if memory else []
 
     def subject(self) -> str:
-        """What its commit is called: by the first turn that is not kept back."""
-        turns, hidden = self.turns(), pending.pending_deletions(self.folder)
-        said = next(
-            (turn.text for turn in turns if not hidden.hides(self.path, turn.line)), ""
-        )
-        return f"Talk with {self.folder.name}{': ' * bool(said)}{said}"
+        """Return what its commit is called: by the first turn that is not hidden."""
+        hidden = pending_deletions(self.folder)
+        for turn in self.turns():
+            if not hidden.hides(self.path, turn.line):
+                return f"Talk with {self.folder.name}: {turn.text}"
+        return f"Talk with {self.folder.name}"
 
 
 class OffTheRecord(Transcript):
-    """A conversation of which nothing is kept: its turns, behind those of `before`, end with the process."""
+    """A conversation of which nothing is kept: its turns, behind those of `before`, end
+    with the process."""
 
     def __init__(self, folder: Folder, before: Iterable[Passage] = ()) -> None:
         super().__init__(folder)
@@ -94,27 +106,33 @@ class OffTheRecord(Transcript):
         return 0
 
     def turns(self) -> list[Passage]:
-        """Every turn so far."""
+        """Return every turn so far."""
         return [*self._turns]
 
 
 def last_day(session: Memory) -> dt.date | None:
-    """The day of a session's last turn, the file's own where nothing was said yet."""
-    return (
-        next((turn.day for turn in reversed(session.passages) if turn.speaker), None)
-        or session.date
-    )
+    """Return the day of a session's last turn, its own if nothing was said yet."""
+    for turn in reversed(session.passages):
+        if turn.speaker:
+            return turn.day or session.date
+    return session.date
 
 
 def create(
     folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], **front: str
 ) -> str:
-    """Write a session file of ready turns in one go, with further front matter; returns its path."""
+    """Write a session file of ready turns in one go, and return its path.
+
+    Args:
+        folder: whose it becomes.
+        name: the words in its file's name.
+        at: when it began.
+        turns: as `format_turn` has them.
+        front: further front matter, YAML values of one line.
+    """
     zone = quoted(zone_name(at)) if at.tzinfo else ""
-    text = page(
-        "".join(turns).rstrip("\n"),
-        {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front},
-    )
+    head = {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front}
+    text = page("".join(turns).rstrip("\n"), head)
     return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", text)
 
 
@@ -137,21 +155,12 @@ def zone_name(at: dt.datetime) -> str:
 
 
 def newest(folder: Folder) -> list[str]:
-    """The paths of all conversations, those in the archive last, and of each the one that began last first."""
+    """Return the paths of all conversations: those in the archive last, and of each the
+    one that began last first."""
     begun = []
     for stat in folder.files():
-        if (
-            kind_of(stat.path) == "sessions"
-            and stat.path.endswith(".md")
-            and (when := when_of(stat.path))
-        ):
-            begun.append(
-                (
-                    not is_archived(stat.path),
-                    when.date,
-                    when.time,
-                    stat.changed,
-                    stat.path,
-                )
-            )
+        when = when_of(stat.path)
+        if when and kind_of(stat.path) == "sessions" and stat.path.endswith(".md"):
+            is_live = not is_archived(stat.path)
+            begun.append((is_live, when.date, when.time, stat.changed, stat.path))
     return [path for *_, path in sorted(begun, reverse=True)]

@@ -18,7 +18,7 @@ from filemem.errors import FilememError
 from filemem.store import globs
 from filemem.store.folder import CurrentConversation, Folder, Stat
 from filemem.store.memory import Memory, parse
-from filemem.store.passages import TURN_HEAD, as_shown
+from filemem.store.passages import TURN_HEAD
 from filemem.store.paths import is_archived, when_of
 from filemem.text import dates
 from filemem.text.dayrange import DayRange
@@ -368,7 +368,7 @@ def _forms(
         for line, day in _lines(memory, scope):
             yield line, line.text
             if not is_words:
-                for shown in as_shown(line.text):
+                for shown in _as_shown(line.text):
                     yield line, shown
             if day and scope.names_days:
                 dated = _with_days(line.text, day)
@@ -489,3 +489,18 @@ def _with_context(
                 yield replace(found[number], gap=gap)
             else:
                 yield Match(path, number, text, is_archived(path), False, gap)
+
+
+def _as_shown(line: str) -> list[str]:
+    """Return a turn's first line in the ways the tools show it: `Sam: …`, with its
+    clock, with its date; nothing for another line."""
+    match = TURN_HEAD.match(line)
+    if not match:
+        return []
+    name, day, clock = match.groups("")
+    text = line[match.end() :]
+    heads = dict.fromkeys(
+        " ".join(filter(None, parts))
+        for parts in ((name,), (name, clock), (name, day, clock))
+    )
+    return [f"{head}:{text}" for head in heads]
