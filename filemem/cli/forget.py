@@ -76,8 +76,8 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     that it came from go too (their lines stay and say [forgotten]), with facts, lines
     of summaries and of the profile that rest on it. Words match whole words, an address
     or a number to its end; in Chinese, anywhere. It shows a list and asks first, also
-    about the same thing in other forms. Exit code 1 if nothing was found or deleted, or if
-    something still says it or cannot be searched.
+    about the same thing in other forms. Exit code 1 if nothing was found or deleted, or
+    if something still says it or cannot be searched.
 
     Example: filemem forget Bergen --dry-run"""
     _check(call, what, how)

@@ -1,6 +1,6 @@
 """The readers of the benchmark of answers find in each format what stands there.
 
-Turns, dates, questions, keys, evidence.
+That is turns, dates, questions, keys and evidence.
 
 The samples are small enough to check by eye; the formats are those of the published
 files. Nothing here needs Inspect.
@@ -24,10 +24,7 @@ def read(reader: str, name: str) -> data.Bench:
 
 
 def test_locomo() -> None:
-    """Sessions with their dates and captions, five categories.
-
-    Of which the adversarial one has no answer.
-    """
+    """Of the five categories the adversarial one has no answer."""
     bench = read("locomo", "locomo.json")
     first, second = bench.histories["nell-omar"]
     assert (first.at, second.at) == (
@@ -86,10 +83,7 @@ def test_lifebench() -> None:
 
 
 def test_life() -> None:
-    """Messages within two hours are one session.
-
-    A key is what the answer must and must not say.
-    """
+    """Messages within two hours are one session."""
     bench = read("life", "life.yaml")
     assert [len(session.turns) for session in bench.histories["tamsin"]] == [2, 1, 1]
     assert (
@@ -142,10 +136,7 @@ def test_the_page_tells_what_the_log_of_the_run_holds() -> None:
     ("log", "right"), [("tools-2026-11-28", 40), ("chat-2026-11-29", 21)]
 )
 def test_the_figures_of_longmemeval_are_those_of_its_logs(log: str, right: int) -> None:
-    """What a log says of itself, and the document says of it.
-
-    Is what its answers add up to.
-    """
+    """What log and document say of them is what its answers add up to."""
     root = Path(data.__file__).parents[2]
     path = root / f"benchmarks/answers/longmemeval-{log}.json"
     logged = json.loads(path.read_text("utf-8"))

@@ -1,7 +1,4 @@
-"""What a program gets from `import filemem`.
-
-The names that are public, conversations kept once, facts, recall, jobs.
-"""
+"""What a program gets from `import filemem`."""
 
 import datetime as dt
 import itertools
@@ -25,8 +22,8 @@ from filemem import Busy, Decision, FilememError, NotFound, Refused, Store, User
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[2]
 PUBLIC = """
-    Busy Changed ConfigError Conversation Decision FilememError GitError Hit Match Memory ModelError NotFound Notice
-    Problem Refused Store Text ToolCalled Toolbox User
+    Busy Changed ConfigError Conversation Decision FilememError GitError Hit Match
+    Memory ModelError NotFound Notice Problem Refused Store Text ToolCalled Toolbox User
 """.split()
 
 

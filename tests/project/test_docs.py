@@ -1,6 +1,4 @@
-"""What the documents show is what happens.
-
-Every console block is run, and prints what it says.
+"""What the documents show is what happens: every console block prints what it says.
 
 A block starts in a folder of its own with a copy of the sample store; `console
 continued` goes on where the block before ended. A line `...` stands for any lines,

@@ -1,7 +1,4 @@
-"""What the documents show of a model is what happens, with one that says just this.
-
-And what it was sent is what they say.
-"""
+"""What the documents show of a model is what happens, with one that says just this."""
 
 from pathlib import Path
 from typing import Any

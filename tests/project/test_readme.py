@@ -1,7 +1,4 @@
-"""The README's own lines work as they stand.
-
-On a machine with nothing but Python, in an agent, with any endpoint.
-"""
+"""The README's own lines work as they stand."""
 
 import os
 import re
