@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from filemem.tools.grep import (
-    BATCH_CHARS,
     MAX_PATTERN_CHARS,
     PatternError,
     compile_pattern,
@@ -53,17 +52,7 @@ def test_case_counts_only_where_a_literal_is_upper_case(
 
 @pytest.mark.parametrize(
     "pattern",
-    [
-        r"tea\z",
-        r"\p{Han}",
-        r"\x{4e00}",
-        "(?<leaf>tea)",
-        "te(?i)a",
-        "[[:alpha:]]",
-        "[a&&b]",
-        "[a--b]",
-        "[[a]",
-    ],
+    r"tea\z \p{Han} \x{4e00} (?<leaf>tea) te(?i)a [[:alpha:]] [a&&b] [a--b] [[a]".split(),
 )
 def test_another_dialect_is_refused_and_never_quietly_read_as_something_else(
     pattern: str,
@@ -75,8 +64,8 @@ def test_another_dialect_is_refused_and_never_quietly_read_as_something_else(
 @pytest.mark.parametrize(
     ("pattern", "place"),
     [
-        ("tea(", 3), ("tea)", 3), ("[tea", 0), ("a[z-b]", 2), ("[[New York]]", 1), ("*tea", 0), ("a**", 2), ("a{3,2}", 2),
-        (r"a\h", 1), ("tea\\", 3), (r"\p{Klingon}", 0), ("a(?i)b", 1), ("(a)(?P<1>b)", 7), (r"(a)\2", 4), ("(?<=a+)b", -1),
+        ("tea(", 3), ("a[z-b]", 2), ("[[New York]]", 1), ("*tea", 0), ("a{3,2}", 2),
+        ("tea\\", 3), (r"\p{Klingon}", 0), ("a(?i)b", 1), ("(?<=a+)b", -1),
         (r"a\nb", -1), ("a{99999999999}", -1), ("(" * 500 + ")" * 500, -1),
     ],
 )  # fmt: skip
@@ -121,20 +110,7 @@ lines = st.text(alphabet=LETTERS + " 1", max_size=12)
 # Only single characters repeat without end, so that no example is slow to match.
 expressions = st.recursive(
     st.sampled_from(
-        [
-            *LETTERS,
-            ".*",
-            r"\w+",
-            "[ab]*?",
-            "[^a]",
-            "[sS]",
-            "a+",
-            "^",
-            "$",
-            r"\b",
-            "(?i:s)",
-            "",
-        ]
+        [*LETTERS, "", *r".* \w+ [ab]*? [^a] [sS] a+ ^ $ \b (?i:s)".split()]
     ),
     lambda inner: st.one_of(
         st.builds("{}{}".format, inner, inner),
@@ -210,15 +186,6 @@ except PatternError as error:
 
 
 # The child
-
-
-def test_matches_come_in_order_whatever_a_pipe_holds() -> None:
-    texts = [
-        ("a." if key % 3 else "word " * 1000 + ".") + "!" * (key % 5 == 0)
-        for key in range(BATCH_CHARS // 1000)
-    ]
-    wanted = [key for key, text in enumerate(texts) if not text.endswith("!")]
-    assert found(r"a\.$|^word.*word \.$", enumerate(texts)) == wanted
 
 
 def test_no_child_outlives_its_search() -> None:

@@ -69,24 +69,15 @@ def numbered(answer: str) -> list[tuple[str, int]]:
 
 
 def test_the_arguments_are_those_of_the_design() -> None:
-    told = {
-        s["function"]["name"]: list(s["function"]["parameters"]["properties"])
-        for s in Toolbox.schemas
-    }
+    told = {}
+    for schema in Toolbox.schemas:
+        function = schema["function"]
+        told[function["name"]] = " ".join(function["parameters"]["properties"])
     assert told == {
-        "grep": [
-            "pattern",
-            "path",
-            "speaker",
-            "after",
-            "before",
-            "context",
-            "order",
-            "offset",
-        ],
-        "search_files": ["query", "limit", "path", "speaker", "after", "before"],
-        "open": ["path", "line", "lines"],
-        "close": ["path"],
+        "grep": "pattern path speaker after before context order offset",
+        "search_files": "query limit path speaker after before",
+        "open": "path line lines",
+        "close": "path",
     }
 
 
@@ -94,13 +85,10 @@ def test_the_arguments_are_those_of_the_design() -> None:
 
 WRONG = [
     ("grep", {}, 'grep {"pattern": "oolong"}'),
-    ("search_files", {"query": "  "}, 'search_files {"query": '),
     ("close", {}, 'close {"path": "profile.md"}'),
     ("grep", {"pattern": 5}, "takes text"),
-    ("grep", {"pattern": "a", "context": "two"}, "is a whole number"),
     ("grep", {"pattern": "a", "context": 2.5}, "is a whole number from 0 to 20"),
     ("grep", {"pattern": "a", "order": "best"}, "one of newest, oldest"),
-    ("grep", {"pattern": "a", "after": "soon"}, "give one such as"),
     ("grep", {"pattern": "a", "context": True}, "is a whole number"),
     ("grep", {"pattern": "a", "context": 21}, "from 0 to 20"),
     ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
@@ -113,7 +101,6 @@ WRONG = [
     ),
     ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
     ("grep", "{", "not valid JSON"),
-    ("grep", "[" * 100_000, "not valid JSON"),
     ("grep", "[]", "are no JSON object"),
     ("grep", {"pattern": "("}, "before a sign"),
     ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
@@ -126,17 +113,13 @@ WRONG = [
         "the speakers are ann, assistant",
     ),
     ("open", {"path": "../bob/facts/x.md"}, "a path inside ann's memories"),
-    ("open", {"path": "/etc/passwd"}, "a path inside ann's memories"),
     ("open", {"path": "facts\\x.md"}, "a path inside ann's memories"),
     ("open", {"path": ".filemem/recalls.log"}, "hidden"),
-    ("open", {"path": "a" * 5000}, "shorten it"),
     ("open", {"path": "\ud800"}, "a path inside ann's memories"),
     ("open", {"path": "facts"}, "name a file in it"),
     ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"nearest: {FACT}"),
     ("open", {"path": "profile.md", "line": 4}, "from 1 to 3"),
-    ("open", {"path": "profile.md:9"}, "from 1 to 3"),
     ("close", {"path": "profile.md"}, "no file is open"),
-    ("close", {"path": "\ud800"}, "no file is open"),
 ]
 
 
@@ -160,33 +143,10 @@ ANYTHING = st.recursive(
 )
 NAMES = st.sampled_from(["grep", "search_files", "open", "close"]) | st.text(max_size=5)
 KEYS = st.sampled_from(
-    [
-        "pattern",
-        "query",
-        "path",
-        "line",
-        "lines",
-        "context",
-        "offset",
-        "limit",
-        "after",
-        "speaker",
-    ]
+    "pattern query path line lines context offset limit after speaker".split()
 )
 PATHS = st.sampled_from(
-    [
-        *FILES,
-        "facts",
-        "",
-        "..",
-        "/",
-        "*",
-        "[",
-        "**",
-        "archive/**",
-        "\ud800",
-        "profile.md:2",
-    ]
+    [*FILES, "", *"facts .. / * [ ** archive/** \ud800 profile.md:2".split()]
 )
 
 
@@ -253,33 +213,6 @@ def test_grep_matches_a_turn_as_the_tools_show_it(
     write(root, {path: said})
     found = numbered(tools.call("grep", {"pattern": pattern, "path": path}))
     assert found == [(path, line) for line in lines]
-
-
-def test_of_a_long_line_grep_shows_who_speaks_and_what_stands_around_its_matches(
-    root: Path, tools: Toolbox
-) -> None:
-    path = "sessions/2026/2026-07-01-0930-x.md"
-    write(
-        root,
-        {
-            path: f"- **Sam** 09:30: {'one ' * 300}zebra {'two ' * 300}okapi {'three ' * 300}\n"
-        },
-    )
-    for pattern in ("zebra|okapi", "Sam: .*?zebra|okapi"):
-        line = tools.call("grep", {"pattern": pattern}).split("\n")[2]
-        assert line.startswith("   1  - **Sam** 09:30:")
-        assert "okapi three" in line and line.count("two") < 60 and len(line) < 900
-    assert "one zebra two" in tools.call("grep", {"pattern": "zebra"})
-    said = "The quagga " + "and so on, " * 40
-    write(
-        root,
-        {
-            FERRY: f"- **Ann** 09:00: {said}end.\n"
-            + f"- **Ann** 09:01: {said}{said}{said}\n" * 3
-        },
-    )
-    answer = tools.call("grep", {"pattern": "quagga"})
-    assert f"{said}end.\n" in answer and answer.count("shows the first whole") == 1
 
 
 def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> None:
@@ -382,7 +315,10 @@ def test_open_shows_long_lines_whole_and_names_the_call_for_what_does_not_fit(
     assert next_call(answer) == ("open", {"path": "facts/a.md", "line": 4})
     answer = tools.call("open", {"path": "facts/a.md", "line": 4})
     assert "[clipped: 12,004 characters; " in answer and "leaf" not in answer
-    assert "leaf" in tools.call(CALL.findall(answer)[0][0], CALL.findall(answer)[0][1])
+    assert "leaf" in tools.call(*CALL.findall(answer)[0])
+    write(root, {"facts/a.md": "tea " * 6000})
+    answer = tools.call("open", {"path": "facts/a.md", "lines": 1})
+    assert "column 20,000 is the last shown; grep finds" in answer
 
 
 def test_grep_never_clips_what_matches(root: Path, tools: Toolbox) -> None:
@@ -393,6 +329,7 @@ def test_grep_never_clips_what_matches(root: Path, tools: Toolbox) -> None:
     for pattern in ("okapi", "o[k]api", "Sam: .*okapi", "2026-08-04", "4 August"):
         answer = tools.call("grep", {"pattern": pattern, "path": path})
         assert "okapi, yesterday [4 August 2026], one" in answer, pattern
+        assert "\n   1  - **Sam** 09:30:" in answer
         assert len(answer) < 1500
         call = CALL.findall(answer)
         assert call == [("open", f'{{"path": "{path}", "line": 1, "lines": 1}}')]
@@ -409,35 +346,31 @@ def test_grep_without_a_match_shows_no_line(tools: Toolbox) -> None:
 @pytest.mark.parametrize(
     ("asked", "lines"),
     [
-        ({}, [("b", 1), ("b", 2), ("summary", 1), ("a", 1), ("note", 1), ("old", 1)]),
-        (
-            {"order": "oldest"},
-            [("a", 1), ("summary", 1), ("b", 1), ("b", 2), ("note", 1), ("old", 1)],
-        ),
-        ({"after": "2026-08-05"}, [("b", 2), ("summary", 1)]),
-        ({"before": "2026-08-04"}, [("b", 1), ("summary", 1), ("a", 1), ("old", 1)]),
-        ({"after": "2026-08-04", "before": "2026-08-04"}, [("b", 1), ("summary", 1)]),
-        ({"before": "2026-07"}, [("a", 1), ("old", 1)]),
+        ({}, "b:1 b:2 summary:1 a:1 note:1 old:1"),
+        ({"order": "oldest"}, "a:1 summary:1 b:1 b:2 note:1 old:1"),
+        ({"after": "2026-08-05"}, "b:2 summary:1"),
+        ({"before": "2026-08-04"}, "b:1 summary:1 a:1 old:1"),
+        ({"after": "2026-08-04", "before": "2026-08-04"}, "b:1 summary:1"),
+        ({"before": "2026-07"}, "a:1 old:1"),
     ],
 )
 def test_grep_takes_days_and_an_order(
-    root: Path, tools: Toolbox, asked: dict[str, str], lines: list[tuple[str, int]]
+    root: Path, tools: Toolbox, asked: dict[str, str], lines: str
 ) -> None:
     """A turn past midnight is of its own day; what has no day is of none."""
-    files = {
-        "a": ("facts/2026/2026-07-01-a.md", "emu\n"),
-        "summary": ("summaries/2026/2026-08.md", "emu\n"),
-        "b": (
-            "sessions/2026/2026-08-04-2350-b.md",
-            "- **Sam** 23:50: Emu.\n- **Sam** 2026-08-05 00:10: Emu!\n",
-        ),
-        "note": ("notes/Emus.md", "emu\n"),
-        "old": ("archive/facts/2025/2025-08-05-old.md", "emu\n"),
+    names = {
+        "facts/2026/2026-07-01-a.md": "a",
+        "summaries/2026/2026-08.md": "summary",
+        "sessions/2026/2026-08-04-2350-b.md": "b",
+        "notes/Emus.md": "note",
+        "archive/facts/2025/2025-08-05-old.md": "old",
     }
-    write(root, dict(files.values()))
-    names = {path: name for name, (path, _) in files.items()}
+    said = "- **Sam** 23:50: Emu.\n- **Sam** 2026-08-05 00:10: Emu!\n"
+    write(
+        root, {path: said if name == "b" else "emu\n" for path, name in names.items()}
+    )
     found = numbered(tools.call("grep", {"pattern": "emu", **asked}))
-    assert [(names[path], line) for path, line in found] == lines
+    assert " ".join(f"{names[path]}:{line}" for path, line in found) == lines
 
 
 @pytest.mark.parametrize("value", [2, 2.0, "2", " 2 ", "2.0"])
@@ -447,26 +380,6 @@ def test_a_whole_number_may_be_written_in_any_way(tools: Toolbox, value: Any) ->
 
 
 # -- search_files ------------------------------------------------------------------------------------------------
-
-
-def test_a_search_heads_its_passages_with_the_date(
-    tools: Toolbox,
-) -> None:
-    nothing = tools.call("search_files", {"query": "xylophone"})
-    assert (
-        nothing.startswith("0 passages in 0 of 5 files")
-        and "Nowhere in memory: xylophone" in nothing
-    )
-    answer = tools.call(
-        "search_files", {"query": "Who gave me oolong?", "speaker": "ann"}
-    )
-    first, heading, *_ = answer.split("\n")
-    assert re.match(r"\d+ passages? in \d+ of 5 files", first)
-    assert heading == f"{TALK}  Sat"
-    assert (
-        "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch."
-        in answer
-    )
 
 
 # -- open and close ----------------------------------------------------------------------------------------------
@@ -589,43 +502,25 @@ def test_no_control_character_of_a_file_reaches_an_answer(
 def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_number(
     root: Path, end: str
 ) -> None:
-    """Also at the seams of the pieces that it is read in, which fall between bytes of one character here and there."""
-    lines = [
-        f"第{n}行 the tide table of the harbour 乌龙茶{'。' * (n % 7)}"
-        for n in range(230_000)
-    ]
-    wanted = {
-        0: "Zeppelin",
-        229_999: "zeppelin 飞艇",
-        **{n: f"a zeppelin, {n}" for n in range(999, 229_000, 1777)},
-    }
-    for number, text in wanted.items():
-        lines[number] = text
-    (root / "ann/notes").mkdir()
+    """Whatever its characters, which are of several bytes."""
+    lines = [f"第{n}行 the tide table 乌龙茶{'。' * (n % 7)}" for n in range(330_000)]
+    wanted = [0, *range(999, 329_000, 1777), 329_999]
+    for number in wanted:
+        lines[number] = f"a zeppelin 飞艇, {number}"
+    lay(root / "ann/notes", {"tides.md": ""})
     (root / "ann/notes/tides.md").write_bytes(end.join(lines).encode())
     user = Store(root).user("ann").folder
-    assert [
-        (match.line - 1, match.text) for match in User(user).grep("zeppelin")
-    ] == sorted(wanted.items())
+    found = [(match.line - 1, match.text) for match in User(user).grep("zeppelin")]
+    assert found == [(number, lines[number]) for number in wanted]
     tools = Toolbox(user, lambda: NOW)
-    for number in (1, 2, 120_001, 229_999, 230_000):
-        shown = tools.call(
-            "open", {"path": "notes/tides.md", "line": number, "lines": 1}
-        ).split("\n")
-        assert shown[0].endswith("  230,000 lines") and shown[1].endswith(
-            f"{number}  {lines[number - 1]}"
-        )
-    assert "from 1 to 230000" in tools.call(
-        "open", {"path": "notes/tides.md", "line": 230_001}
-    )
-    around = tools.call("grep", {"pattern": "a zeppelin, 2776", "context": 1}).split(
-        "\n"
-    )
-    shown = [
-        f"{number}{sign} {lines[number - 1]}"
-        for number, sign in ((2776, "-"), (2777, " "), (2778, "-"))
-    ]
-    assert [line.strip() for line in around[2:]] == shown
+    for number in (1, 120_001, 330_000):
+        asked = {"path": "notes/tides.md", "line": number, "lines": 1}
+        shown = tools.call("open", asked).split("\n")
+        assert shown[0].endswith("  330,000 lines")
+        assert shown[1].endswith(f"{number}  {lines[number - 1]}")
+    around = tools.call("grep", {"pattern": "a zeppelin 飞艇, 2776", "context": 1})
+    shown = [line[6:] for line in around.split("\n")[2:]]
+    assert shown == lines[2775:2778]
 
 
 # -- grep: by whom, and of which day -----------------------------------------------------------------------------
