@@ -112,7 +112,13 @@ def idf(corpus: Corpus, frequency: int) -> float:
 
 
 def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) -> int:
-    """Return in about how many passages one of some tokens stands."""
+    """Return in about how many passages one of some tokens stands.
+
+    Args:
+        corpus: where to look.
+        tokens: as the index has them.
+        left_out: passages that are not counted.
+    """
     count = 0
     for token in tokens:
         count += corpus.frequency(token)
@@ -125,6 +131,11 @@ def _lookups(query: Query, corpus: Corpus, left_out: frozenset[int]) -> list[Loo
     """Return what to look up: the words themselves first, the rarest first.
 
     What stands for a word counts no more than the word would.
+
+    Args:
+        query: whose words, and what may stand for them, are looked up.
+        corpus: where to look.
+        left_out: passages that do not count for how common a stem is.
     """
     found: list[Lookup] = []
     for place, word in enumerate(query.words):
@@ -151,6 +162,13 @@ def _occurrences(
     """Return where each word of the question stands, in wanted passages alone.
 
     Of the stems that stand for it in a passage the one counts that counts most.
+
+    Args:
+        query: whose words are looked for.
+        corpus: where to look.
+        lookups: the stems to look up, those of the words themselves first.
+        weights: the numbers of the ranking.
+        is_wanted: by passage 1 if it is wanted, else 0.
     """
     found = [Occurrences(word.weight, False) for word in query.words]
     for lookup in lookups:
@@ -173,7 +191,14 @@ def _occurrences(
 def _bm25(
     corpus: Corpus, tokens: Iterable[str], weights: Weights, is_wanted: bytearray
 ) -> Values:
-    """Return how well some tokens match each wanted passage, from 0 to k1 + 1."""
+    """Return how well some tokens match each wanted passage, from 0 to k1 + 1.
+
+    Args:
+        corpus: where to look.
+        tokens: those of one stem, counted together.
+        weights: `bm25_k1` and `bm25_b`.
+        is_wanted: by passage 1 if it is wanted, else 0.
+    """
     counts: Values = {}
     for token in tokens:
         found = corpus.postings(token)
@@ -198,7 +223,15 @@ def _likely_files(
     query_weight: float,
     weights: Weights,
 ) -> dict[int, float]:
-    """Return about what the best passage of each file scores, by the file's first."""
+    """Return about what the best passage of each file scores, by the file's first.
+
+    Args:
+        query: whose speakers and days count, too.
+        corpus: the passages.
+        occurrences: where each word of the question stands.
+        query_weight: what all of its words count together.
+        weights: the numbers of the ranking.
+    """
     best: dict[int, float] = {}
     totals: dict[int, Values] = {}
     for found in occurrences:

@@ -28,7 +28,17 @@ NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a pass
 class Features:
     """What speaks for one passage, each as a share of the question's weight.
 
-    `by_word` has `words` by word of the question; `role`, `echo` and `document` are factors.
+    Attributes:
+        words: what the words of the question count, here and nearby.
+        session: what the best places of the words in the file count.
+        speaker: whether the person asked about says it.
+        follows_question: whether it answers somebody's question.
+        length: what is taken off for its length.
+        day: whether it is of a day asked for.
+        meaning: how much alike it is to the question.
+        role, echo, document: factors, for who says it, for a passage that only asks,
+            and for its file.
+        by_word: `words` by word of the question.
     """
 
     words: float = 0.0
@@ -95,7 +105,16 @@ def rank(
     filters: Filters,
     weights: Weights,
 ) -> list[Ranked]:
-    """Return the passages of the candidates, the best first, the newest of like ones."""
+    """Return the passages of the candidates, the best first, the newest of like ones.
+
+    Args:
+        query: what is asked.
+        corpus: the passages.
+        candidates: the files to rank, and where the words stand in them.
+        file_weight: what a file counts.
+        filters: which passages may be shown.
+        weights: the numbers of the ranking.
+    """
     matches: list[Ranked] = []
     for entry in candidates.files:
         document = file_weight(entry)
@@ -174,7 +193,10 @@ def file_features(
 
 
 def role_weight(query: Query, corpus: Corpus, number: int, weights: Weights) -> float:
-    """Return what a passage counts by who says it."""
+    """Return what a passage counts by who says it.
+
+    That is less for an assistant's words, unless they are asked for.
+    """
     if corpus.by_assistant(number) and not query.asks_assistant:
         return weights.assistant
     return 1.0
@@ -253,7 +275,10 @@ def day_share(said_on: int, days: Sequence[DayRange]) -> float:
 
 
 def coverage(query: Query, candidates: Candidates, match: Ranked) -> float:
-    """Return how much of the content words a passage and its neighbours hold, 0 to 1."""
+    """Return how much of the content words a passage and its neighbours hold, 0 to 1.
+
+    A word counts by its rarity, and one that only stands nearby a little less.
+    """
     held = 0.0
     total = 0.0
     for word, found in zip(query.words, candidates.occurrences, strict=True):

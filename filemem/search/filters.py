@@ -49,6 +49,13 @@ def filters(
 ) -> Filters:
     """Return the filters of a search.
 
+    Args:
+        folder: whose memories.
+        corpus: its passages.
+        path: a glob of the files to search.
+        speaker: a name, or a part of one, of whose words to search.
+        days: what is searched must be of one of them.
+
     Raises:
         NotFound: no file has this path, or nobody has this name.
     """
@@ -96,6 +103,11 @@ def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
 
 def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | None:
     """Return the days from `after` to `before`; None if neither is given.
+
+    Args:
+        after: the first day, or words for a time that begins with it.
+        before: the last day, or words for a time that ends with it.
+        today: the day from which words such as `last week` count.
 
     Raises:
         FilememError: one of them is no day.

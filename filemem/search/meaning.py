@@ -41,7 +41,17 @@ def add_meaning(
     """Return the matches with what each means counted, where an embedder is there.
 
     One that is yet to be loaded, which takes a second, is left alone if the best match
-    holds the question.
+    holds the question. If an endpoint fails, words alone decide, and a note says so.
+
+    Args:
+        index: whose vectors are asked.
+        corpus: the passages.
+        text: the question.
+        query: the question, parsed.
+        asked: which passages may be shown.
+        file_weight: what a file counts.
+        matches: those found by words, the best first.
+        weights: the numbers of the ranking.
     """
     if not query.content:
         return Meant(matches)

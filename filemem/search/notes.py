@@ -64,7 +64,10 @@ def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list
 
 
 def _unknown_chinese(question: str, corpus: Corpus) -> list[str]:
-    """Return the Chinese that no dictionary has, if it stands nowhere."""
+    """Return the Chinese that no dictionary has, if it stands nowhere.
+
+    What a dictionary has may be written in several ways, and is named nowhere.
+    """
     names = " ".join(corpus.speaker_names)
     found: list[str] = []
     for run in filter(terms.is_cjk, terms.words(question)):
@@ -88,6 +91,11 @@ def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
     """Return the days asked for if nothing is of them, names them, or held on them.
 
     Days beyond the newest memory are none of these.
+
+    Args:
+        query: whose days they are.
+        corpus: the files with their days.
+        hits: those that the answer shows.
     """
     entries = corpus.entries()
     newest = max((entry.date for entry in entries), default=0)

@@ -28,6 +28,11 @@ def replacements(
     """Return what holds today in place of each superseded memory, by its path.
 
     Memories that replace each other in a ring have nothing in their place.
+
+    Args:
+        matches: the passages found.
+        corpus: every file, among which the replacing ones are.
+        today: the day in question.
     """
     superseded = [
         match.entry for match in matches if validity.is_superseded(match.entry, today)
@@ -73,6 +78,13 @@ def read_hits(
     """Yield the passages as hits; of a long turn the best window alone.
 
     What cannot be read any more is left out, and what waits to be forgotten.
+
+    Args:
+        index: which has the files.
+        matches: the passages to read, the best first.
+        newer: what replaced a memory, by its path.
+        query: whose words captions are shortened to.
+        today: the day on which memories hold or not.
     """
     hidden = pending.pending_deletions(index.folder)
     seen: set[tuple[str, int]] = set()
@@ -115,6 +127,7 @@ def read_hits(
 
 
 def _excerpt(text: str, start: int, end: int, query: Query) -> str:
+    """Return a part of a text, with a mark where more of it stands."""
     excerpt = text[start:end].strip()
     if start:
         excerpt = f"… {excerpt}"

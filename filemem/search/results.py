@@ -22,11 +22,24 @@ LINE_TOKENS = 20  # a line's number and speaker, and its heading
 class Hit:
     """One passage found, as its file has it.
 
-    `score` is about 1 for a passage that holds every word of the question, `strength`
-    the share of its content words that the passage and its neighbours hold, `features`
-    what made the score. `note` says why it may not hold, `newer` what replaced it,
-    `sources` what it tells over again, as `path:line`. `excerpt` is what an answer
-    shows, `date` the day from which the passage counts, `when` the date of its file.
+    Attributes:
+        path: of its file.
+        line, end_line: its first and last line, from 1.
+        text: all of it.
+        speaker, time: who said it, and at what o'clock; '' if that is not known.
+        date: the day from which it counts.
+        when: the date of its file, perhaps a month.
+        title: of its file, if it is a note.
+        score: about 1 for a passage that holds every word of the question.
+        strength: the share of the question's content words that it and its neighbours
+            hold, from 0 to 1.
+        excerpt: what an answer shows of it.
+        is_cut: whether that is less than all of it.
+        note: whether it holds, and when.
+        newer: the path of what replaced it.
+        sources: what it tells over again, as `path:line`.
+        archived: whether its file lies in the archive.
+        features: what made the score.
     """
 
     path: str
@@ -70,7 +83,13 @@ class Hit:
 def raise_named_days(
     hits: Iterable[Hit], days: Sequence[DayRange], weights: Weights
 ) -> list[Hit]:
-    """Return the hits, those whose text names a day asked for as if said on it."""
+    """Return the hits, those whose text names a day asked for as if said on it.
+
+    Args:
+        hits: those found.
+        days: those asked for.
+        weights: `on_day` is what a day counts.
+    """
     raised: list[Hit] = []
     for hit in hits:
         is_of_day = hit.features.day >= weights.on_day
@@ -82,7 +101,13 @@ def raise_named_days(
 
 
 def names_days(text: str, said_on: dt.date | None, days: Sequence[DayRange]) -> bool:
-    """Say whether a text names one of some days."""
+    """Say whether a text names one of some days.
+
+    Args:
+        text: in English or Chinese.
+        said_on: the day from which `yesterday` counts.
+        days: those asked for; a month that is named is none of its days.
+    """
     if not days:
         return False
     day = said_on or dt.date.min
@@ -190,7 +215,12 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
 
 
 def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
-    """Return hits, best first, in parts of so many tokens, each by file and line."""
+    """Return hits in parts of so many tokens, each by file and line.
+
+    Args:
+        hits: the best first.
+        best_tokens: of each part, at most, if it has more than one hit.
+    """
     parts: list[list[Hit]] = [[]]
     tokens = 0
     for hit in hits:

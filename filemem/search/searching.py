@@ -144,6 +144,13 @@ def file_weight(
 
     Nothing where it was not asked for, less where it is archived, uncertain, or holds
     on none of the days asked for.
+
+    Args:
+        entry: the file.
+        asked: the filters of the search.
+        query: whose days it holds on or not.
+        today: the day in question if the query names none.
+        weights: the numbers of the ranking.
     """
     if not asked.admits(entry):
         return 0.0

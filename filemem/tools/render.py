@@ -147,7 +147,10 @@ def _days_of_lines(memory: Memory) -> list[dt.date | None]:
 
 
 def _hidden_lines(folder: Folder, memory: Memory) -> set[int]:
-    """Return the lines of a file that are withheld."""
+    """Return the lines of a file that are withheld, as an earlier version did.
+
+    They wait for their deletion, which a person was promised.
+    """
     withheld = pending.pending_deletions(folder)
     if withheld.hides(memory.path, 0):
         return set(range(1, len(memory.lines) + 1))
@@ -208,9 +211,13 @@ def check_line(path: str, line: int, total: int) -> None:
 
 
 def _lines_within(dated: DatedLines, line: int, end: int, budget: int) -> list[str]:
-    """Return the numbered lines up to `end` that fit into a budget of tokens.
+    """Return the numbered lines that fit into a budget, the first clipped if it does not.
 
-    The first is clipped if it does not.
+    Args:
+        dated: the lines of the file.
+        line: the first to show, from 1.
+        end: the last one.
+        budget: in tokens.
     """
     shown: list[str] = []
     left = budget
@@ -265,7 +272,12 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
 
 
 def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
-    """Return the matches that fit, one at least, under their files' headings."""
+    """Return the matches that fit, one at least, under their files' headings.
+
+    Args:
+        folder: whose memories.
+        found: a page of matches with their context.
+    """
     shown = _ShownMatches(next_offset=found.next_offset)
     withheld = pending.pending_deletions(folder)
     matched = 0
@@ -316,7 +328,11 @@ def around_matches(match: Match, longest: int = LONG_CHARS) -> str:
 
 
 def _places_around(spans: tuple[Span, ...]) -> list[Span]:
-    """Return what to show around matches: of a long match both of its ends."""
+    """Return what to show around matches: of a long match both of its ends.
+
+    Args:
+        spans: where a line matches, in characters.
+    """
     places: list[Span] = []
     for first, last in spans:
         if last - first > LONG_CHARS:

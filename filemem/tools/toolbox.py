@@ -83,6 +83,7 @@ class Toolbox:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
     def _grep(self, pattern: str, **how: Any) -> str:
+        """Show the lines that match, with the call that shows the next ones."""
         asked = {"pattern": pattern, **how}
         speaker = how.pop("speaker", None)
         speakers = None
@@ -108,6 +109,7 @@ class Toolbox:
         return render.grepped(self._folder, found, asked)
 
     def _search_files(self, query: str, **how: Any) -> str:
+        """Show the best passages, with the calls that show more of them."""
         today = self._now().date()
         found = search_files(
             index.of(self._folder), query, today=today, current=self.current, **how
@@ -137,7 +139,16 @@ class Toolbox:
         return f"{shown}\nClosed {names}: at most {limit} files are open at once."
 
     def _reopened(self, path: str, line: int, lines: int | None) -> str:
-        """Return lines of a file, which becomes the most recently used, where it is now."""
+        """Return lines of a file, which becomes the most recently used, where it is now.
+
+        Args:
+            path: as it was, or is.
+            line: the first line to show.
+            lines: how many; None for all.
+
+        Raises:
+            FilememError: there is no such file or line.
+        """
         where = self._folder.locate(path)
         is_moved = path.removeprefix("./") != where
         note = f"moved from {path}" if is_moved else ""
@@ -148,6 +159,7 @@ class Toolbox:
         return shown
 
     def _close(self, path: str) -> str:
+        """Take a file out of the open ones, by its path now, before, or cited."""
         wanted = path.removeprefix("./").removeprefix("archive/")
         closed = ""
         for name in self.open_files:
@@ -230,6 +242,16 @@ def checked(
 
 
 def _text(what: str, value: Any, schema: dict[str, Any]) -> str:
+    """Return a text, one of the choices that the schema has.
+
+    Args:
+        what: the argument and its tool, as an error names them.
+        value: what was sent.
+        schema: of the argument.
+
+    Raises:
+        FilememError: it is no text, too long, or none of the choices.
+    """
     if not isinstance(value, str) or len(value) > MAX_ARGUMENT_CHARS:
         raise FilememError(
             f"{what} takes text; send at most {MAX_ARGUMENT_CHARS:,} characters."
@@ -241,6 +263,16 @@ def _text(what: str, value: Any, schema: dict[str, Any]) -> str:
 
 
 def _number(what: str, value: Any, schema: dict[str, Any]) -> int:
+    """Return a whole number within its bounds.
+
+    Args:
+        what: the argument and its tool, as an error names them.
+        value: what was sent: a number, or text that writes one.
+        schema: of the argument.
+
+    Raises:
+        FilememError: it is no whole number, or out of bounds.
+    """
     key = what.partition(" ")[0]
     least = _MIN.get(key, 1)
     most = _MAX.get(key, MAX_NUMBER)
