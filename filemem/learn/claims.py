@@ -288,7 +288,11 @@ class ShownText:
             self._numbers |= {as_hour, f"19{number}"}  # born in '84
 
     def holds(self, text: str) -> bool:
-        """Tell whether the numbers and the linked names of a text were shown."""
+        """Tell whether the numbers and the linked names of a text were shown.
+
+        Args:
+            text: a fact, with its links.
+        """
         if not _numbers(plain(text)) <= self._numbers:
             return False
         names = " ".join(name for name, _ in LINK.findall(text))

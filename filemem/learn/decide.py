@@ -81,7 +81,12 @@ class KnownMemories:
                 self._read(path)
 
     def same(self, kind: str, text: str) -> KnownMemory | None:
-        """Find the memory of a kind that says the same, letter by letter."""
+        """Find the memory that says the same, letter by letter.
+
+        Args:
+            kind: `facts` or `lessons`.
+            text: what is said, with links or without.
+        """
         letters = _letters(text)
         for known in self.live.values():
             if known.kind == kind and known.letters == letters:
@@ -180,6 +185,13 @@ class KnownMemories:
     def _new(
         self, claim: Claim, reason: str = "", replaces: tuple[str, ...] = ()
     ) -> Decision:
+        """Decide that a claim becomes a memory of its own.
+
+        Args:
+            claim: what was told.
+            reason: why, where that is not plain.
+            replaces: the live paths of the memories that it supersedes.
+        """
         owner = display(self.folder.name)
         path = facts.name(claim.kind, plain(claim.text), claim.day, owner)
         action = Action.SUPERSEDE if replaces else Action.ADD

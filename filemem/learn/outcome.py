@@ -37,7 +37,11 @@ class Applied:
     error: str = ""
 
     def add(self, other: "Applied") -> None:
-        """Take in what else was done."""
+        """Take in what else was done, and the error, if any, that ended it.
+
+        Args:
+            other: what came of another request.
+        """
         self.decisions += other.decisions
         self.paths += [one for one in other.paths if one not in self.paths]
         self.notes += other.notes

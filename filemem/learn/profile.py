@@ -39,13 +39,13 @@ _BLOCK = re.compile(rf"^{BEGIN}\s*?$.*?(?:^{END}[^\S\n]*\n?|\Z)", re.M | re.S)
 
 
 def sources(body: str) -> list[str]:
-    """The paths of the memories that the lines of a profile rest on."""
+    """Return the paths of the memories that the lines of a profile rest on."""
     marks = map(SOURCE_MARK.search, body.splitlines())
     return [mark[1] for mark in marks if mark]
 
 
 def own_text(body: str) -> str:
-    """What a person wrote in the profile, outside the program's block."""
+    """Return what a person wrote in the profile, outside the program's block."""
     return _BLOCK.sub("", body).strip()
 
 
@@ -164,6 +164,7 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
 
 
 def _is_over(memory: Memory, today: dt.date) -> bool:
+    """Tell whether what a memory says has ended, or was planned for a day before."""
     end = memory.metadata.get("valid_until")
     day = memory.metadata.get("day")
     if not end and day and memory.date and memory.date < day:

@@ -112,7 +112,8 @@ def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[SaidTur
 
 def waiting(folder: Folder, besides: str = "") -> Waiting:
     """Count what no model has read; `besides` is the path of a session left out."""
-    turns = list(filter(_has_words, unread(folder, LearnLog(folder), besides)))
+    found = unread(folder, LearnLog(folder), besides)
+    turns = [turn for turn in found if turn.has_words]
     paths = {turn.session.path for turn in turns}
     return Waiting(len(paths), sum(count_tokens(turn.shown) for turn in turns))
 
@@ -126,10 +127,6 @@ def speaker(memory: Memory, passage: Passage) -> str:
 def display(name: str) -> str:
     """Write a user's name as a sentence has it: mara is Mara."""
     return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
-
-
-def _has_words(turn: SaidTurn) -> bool:
-    return turn.has_words
 
 
 def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[SaidTurn]:

@@ -40,19 +40,13 @@ class Writer:
 
         What is refused, or cannot be written, becomes a proposal with the reason.
         """
-        if decision.action is Action.PROPOSE:
-            decision = self._propose(decision, "")
-            self.done.decisions.append(decision)
-            return decision
-        try:
-            if decision.action is not Action.REFUSE:
+        if decision.action not in (Action.PROPOSE, Action.REFUSE):
+            try:
                 return self.write(decision)
-            reason = decision.reason
-        except FilememError as error:
-            reason = str(error)
-        said = decision.claim.text
-        self.done.notes.append(f"Refused: {said} ({reason}); filemem review keeps it")
-        return self._propose(decision, reason)
+            except FilememError as error:
+                reason = str(error)
+            decision = replace(decision, action=Action.REFUSE, reason=reason)
+        return self._propose(decision)
 
     def write(self, decision: Decision) -> Decision:
         """Carry out one decision.
@@ -140,12 +134,21 @@ class Writer:
             return after
         return _reworded(place, after, claim)
 
-    def _propose(self, decision: Decision, fault: str) -> Decision:
-        if not decision.claim.text:
-            return decision
-        path = proposals.propose(self.folder, self.log, decision.claim, fault)
-        self.done.paths.append(path)
-        return replace(decision, path=path)
+    def _propose(self, decision: Decision) -> Decision:
+        """Write a proposal, where there is any text, and tell why it was refused."""
+        claim = decision.claim
+        fault = ""
+        if decision.action is Action.REFUSE:
+            fault = decision.reason
+            told = f"Refused: {claim.text} ({fault}); filemem review keeps it"
+            self.done.notes.append(told)
+        if claim.text:
+            path = proposals.propose(self.folder, self.log, claim, fault)
+            self.done.paths.append(path)
+            decision = replace(decision, path=path)
+        if not fault:
+            self.done.decisions.append(decision)
+        return decision
 
 
 def _reworded(path: str, data: bytes, claim: Claim) -> bytes:
