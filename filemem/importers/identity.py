@@ -99,10 +99,30 @@ def find_fresh(
             unrecorded.append(turn)
             if place >= written:
                 new.append(turn)
+    if imported and (whole or overlap.known):
+        unknown = len(there) - max(len(record.parts), written)
+        new = new[_at_end(new, there, unknown) :]
     behind = None
     if NO_PART < overlap.behind < len(record.parts) - 1:
         behind = record.parts[overlap.behind]
     return Fresh(unrecorded, behind, new)
+
+
+def _at_end(new: list[Turn], there: list[str], unknown: int) -> int:
+    """Return how many of the turns stand at the end of a session.
+
+    A run that was killed has written them, behind what was said otherwise before.
+
+    Args:
+        new: the turns, in their order.
+        there: those of the session, as written.
+        unknown: how many of the session's turns are none that is known by now.
+    """
+    lines = [turn.as_written() for turn in new]
+    for length in range(min(len(new), unknown), 0, -1):
+        if lines[:length] == there[-length:]:
+            return length
+    return 0
 
 
 def goes_on(keys: list[str], known: Imported, began: datetime) -> bool:

@@ -179,6 +179,21 @@ def test_however_a_run_was_killed_the_next_finishes_it(
     assert files(user) == whole
 
 
+def test_a_killed_import_of_another_branch_is_finished_too(
+    mara: User, tmp_path: Path
+) -> None:
+    """Another answer stands behind the one that it replaces."""
+    export = talk(tmp_path / "c.json", "One", "Two")
+    run(mara, "claude", export)
+    before = file(mara, RECORD).read_bytes()
+    text = talk(export, "One", "2").read_text()
+    export.write_text(text.replace('"c1-1"', '"another"'))
+    for _ in range(2):
+        run(mara, "claude", export)
+        assert kept(mara, SESSION) == ["One", "Two", "2"]
+        file(mara, RECORD).write_bytes(before)
+
+
 def test_nothing_leaves_the_user_s_folder_and_no_turn_is_forged(
     mara: User, tmp_path: Path
 ) -> None:
