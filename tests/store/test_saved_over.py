@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import lay
 
 from filemem import Store
 from filemem.cli import cli
@@ -67,22 +66,6 @@ def test_check_names_them_and_restore_puts_them_back_at_the_end(user: Folder) ->
     assert (
         filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
     )
-    place = f"{talk.path}:7"
-    lay(
-        user.root,
-        {
-            ".filemem/withheld.log": f"2026-11-20T09:31\twithheld\t{talk.path}:9\t{place}\n"
-        },
-    )
-    for words, said, code in (
-        (talk.path, "is not in", 1),
-        (place, f"Held back no more: {place}.", 0),
-        (place, "is not", 1),
-    ):
-        done = CliRunner().invoke(
-            cli, ["restore", words, "--store", user.store], standalone_mode=False
-        )
-        assert said in done.output and done.return_value == code
 
 
 def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
