@@ -124,7 +124,6 @@ class Conversation:
         self.remember = remember
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
-        self.log: Callable[[dict[str, Any]], object] | None = None  # of requests
         self.turn = TurnState(Passage(0, 0, user.name, "", ""))
         self._recorded: Transcript | None = None  # while nothing is kept
         self._toolless: Model | None = None  # the model that was found to use no tools
@@ -460,7 +459,8 @@ class Conversation:
         contents = [str(message.get("content") or "") for message in messages]
         turn.shown = citations.without_marked("\n".join(contents))
         options = {}
-        if not turn.rounds_left and isinstance(self.model, OpenAIModel):
+        is_last = not turn.rounds_left and bool(self.offered)
+        if is_last and isinstance(self.model, OpenAIModel):
             options["tool_choice"] = (
                 "none"  # the tools are named, as the turns call them
             )
@@ -469,25 +469,9 @@ class Conversation:
     def _ask(
         self, turn: TurnState, messages: Messages, tools: Tools, **options: Any
     ) -> Reply:
-        """Ask the model, its text streaming; the request is logged with its reply."""
+        """Ask the model, its text streaming."""
         ask: Callable[..., Reply] = self.model.ask
-        step: dict[str, Any] = {
-            "at": f"{self.now():%Y-%m-%dT%H:%M:%S}",
-            "model": self.model.name,
-            "messages": messages,
-            "tools": tools,
-        }
-        try:
-            reply = ask(messages, tools, turn.stream, **options if tools else {})
-            step["text"] = reply.text
-            step["calls"] = [call.as_sent() for call in reply.calls]
-            step |= reply.usage._asdict()
-        except ModelError as error:
-            step["error"] = str(error)
-            raise
-        finally:
-            if self.log:
-                self.log(step)
+        reply = ask(messages, tools, turn.stream, **options)
         if reply.notice:
             turn.tell(Notice(reply.notice))
         if reply.text.strip():

@@ -202,22 +202,6 @@ def test_each_of_the_four_tools_is_called_and_answered(
     )
 
 
-def test_the_question_just_asked_is_no_evidence(
-    talk: Talk, server: ScriptedServer
-) -> None:
-    server.script(
-        calls(
-            ("grep", {"pattern": "zeppelin"}), ("search_files", {"query": "zeppelin"})
-        ),
-        say("No."),
-    )
-    talk.say("Did I see a zeppelin?")
-    assert [answer[:10].strip() for answer in results(server).values()] == [
-        "0 lines in",
-        "0 passages",
-    ]
-
-
 def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(
     talk: Talk, server: ScriptedServer
 ) -> None:
@@ -481,28 +465,14 @@ def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
     assert "tools" not in server.requests[0].body
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "So:\n```python\nprint({'a': 1})\n```\nDone.",
-        '{"a": 1} is JSON.',
-        "```\nunclosed",
-        "The shop is open (until six), the bank is close by.",
-        "See [[Inês]] and `close`; [1] <b>open</b>, a < b, ~~no~~.",
-        '```python\nwith open("tea.txt") as file:\n    file.close()\n```\nDone.',
-        "```js\nel.attachShadow({mode: 'open'})\n```",
-        '{"status": "open"}',
-        "I would grep for it, or open the file {x}.",
-        "x = {",
-        'A call is written so:\n```json\n{"name": "open", "arguments": {}}\n```\nThat is all.',
-        "Try this in a shell:\nsearch_files {query: tea} works.\nThen rest.",
-    ],
-)
 def test_code_and_calls_in_an_answer_are_text(
-    talk: Talk, server: ScriptedServer, text: str
+    talk: Talk, server: ScriptedServer
 ) -> None:
+    text = (
+        'So:\n```json\n{"name": "open", "arguments": {}}\n```\n[[Inês]], a < b: x = {'
+    )
     server.script(say(*text))
-    assert talk.say("Show me code.") == text and talk.streamed == text
+    assert talk.say("Show me code.") == text == talk.streamed
 
 
 def test_what_a_model_thinks_is_neither_kept_nor_sent_back(
@@ -658,27 +628,6 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     assert server.requests[-1].body["messages"][1]["content"].startswith(
         "First.\n\n"
     ) and said(server) == ["Second."]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["My password is hunter2secret99.", "One.\r\n \r\n  Two.\x07  ", "一。\u2028二。"],
-)
-def test_a_message_said_again_after_a_failure_is_kept_once_and_anew_where_it_was_deleted(
-    talk: Talk, server: ScriptedServer, text: str
-) -> None:
-    """Whatever was taken out of it, and however its white space is kept."""
-    server.script(fail(401, "no"), fail(401, "no"), say("Here again."))
-    for _ in range(2):
-        with pytest.raises(ModelError):
-            talk.say(text)
-    [path] = talk.root.glob("sessions/*/*.md")
-    assert talk.kept.count("**ann**") == 1
-    path.write_text(
-        path.read_text().partition("- **ann**")[0]
-        + "- **assistant** 09:30: [no answer]\n"
-    )
-    assert talk.say(text) == "Here again." and talk.kept.count("**ann**") == 1
 
 
 @pytest.mark.parametrize("half", ["Half of an", "Half of `an", "Half of <an"])

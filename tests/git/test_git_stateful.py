@@ -1,5 +1,5 @@
-"""Whatever is edited, dropped in, said, done by jobs, undone, restored and synced in any order, every line that anybody wrote
-is in the work tree of who wrote it, unless they took it back on purpose.
+"""Whatever is edited, renamed, said, done by jobs, undone, restored and synced in any order, every line that anybody wrote is
+in the work tree of who wrote it, unless they took it back on purpose; in the end the machines agree.
 
 Two clones of one bare repository. STATEFUL=200 in the environment tries 200 seeds.
 """
@@ -38,7 +38,7 @@ class Memories(RuleBasedStateMachine):
         self.count = 0
         self.now = START
         self.written: list[set[str]] = [set(), set()]  # on each machine
-        self.remembered: set[str] = set()  # which an undo may take back
+        self.may_go: set[str] = set()  # what an undo may take back, or was taken out
         git(self.folder, "init", "--quiet", "--bare", "remote")
         store(self.folder / "0")
         git(self.folder / "0", "remote", "add", "origin", str(self.folder / "remote"))
@@ -47,7 +47,25 @@ class Memories(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
+            self.agree()
             shutil.rmtree(self.folder)
+
+    def agree(self) -> None:
+        """Commit and sync until nothing moves: both have the same, and no turn twice."""
+        for clone in (0, 1, 0, 1):
+            self.commits(clone)
+            self.syncs(clone)
+        self.syncs(0)
+        roots = [self.user(clone).root for clone in (0, 1)]
+        assert len({git(root, "rev-parse", "HEAD") for root in roots}) == 1
+        for clone, root in enumerate(roots):
+            user = self.user(clone)
+            assert git(root, "status", "--short") == ""
+            for path in user.paths():
+                if live(path).startswith("sessions/"):
+                    said = TOKEN.findall(user.read(path).decode())
+                    assert len(said) == len({*said}), path
+        assert git(self.folder / "remote", "fsck", "--strict") == ""
 
     def user(self, clone: int) -> Folder:
         return Store(self.folder / str(clone)).user("mara").folder
@@ -81,11 +99,13 @@ class Memories(RuleBasedStateMachine):
     def edits(self, clone: int, which: int) -> None:
         user = self.user(clone)
         paths = [path for path in user.paths() if "summaries/" not in path]
+        if not paths:
+            return
         path = paths[which % len(paths)]
         with open(f"{user.root}/{path}", "a", encoding="utf-8") as file:
             file.write(self.line(clone) + "\n")
         # No undo may take what was edited since.
-        self.remembered -= self.tokens(clone, live(path))
+        self.may_go -= self.tokens(clone, live(path))
         self.look(clone)
 
     @rule(clone=CLONES, event=st.booleans())
@@ -95,6 +115,33 @@ class Memories(RuleBasedStateMachine):
         front = "---\nkind: event\n---\n\n" if event else ""
         place = Path(user.root, f"facts/2026/2026-11-20-own-{self.count}.md")
         place.write_text(f"{front}{text}\n")
+
+    @rule(clone=CLONES, which=ANY)
+    def renames(self, clone: int, which: int) -> None:
+        user = self.user(clone)
+        paths = [path for path in user.paths() if live(path).startswith("facts/")]
+        new = f"facts/名-{which % 3}.md"
+        if paths and not any(user.existing(new)):
+            os.rename(f"{user.root}/{paths[which % len(paths)]}", f"{user.root}/{new}")
+        self.look(clone)
+
+    @rule(clone=CLONES, which=ANY, whole=st.booleans())
+    def takes_out(self, clone: int, which: int, whole: bool) -> None:
+        """Delete a fact, or change its last line."""
+        user = self.user(clone)
+        paths = [path for path in user.paths() if live(path).startswith("facts/")]
+        if not paths:
+            return
+        place = Path(user.root, paths[which % len(paths)])
+        *lines, last = place.read_text().splitlines(keepends=True)
+        gone = {*TOKEN.findall(place.read_text() if whole else last)}
+        if whole:
+            place.unlink()
+        else:
+            place.write_text("".join([*lines, f"{self.line(clone)}\n"]))
+        self.written[clone] -= gone
+        self.may_go |= gone
+        self.look(clone)
 
     @rule(clone=CLONES)
     def commits(self, clone: int) -> None:
@@ -116,7 +163,7 @@ class Memories(RuleBasedStateMachine):
     def remembers(self, clone: int) -> None:
         text = self.line(clone)
         jobs.remembered(self.user(clone), text, self.later())
-        self.remembered |= {*TOKEN.findall(text)}
+        self.may_go |= {*TOKEN.findall(text)}
         self.look(clone)
 
     @rule(clone=CLONES, job=st.sampled_from([jobs.compact, jobs.sweep, jobs.maintain]))
@@ -146,7 +193,7 @@ class Memories(RuleBasedStateMachine):
         except FilememError:
             assert self.tokens(clone) == before
         taken_back = before - self.tokens(clone)
-        assert taken_back <= self.remembered, taken_back - self.remembered
+        assert taken_back <= self.may_go, taken_back - self.may_go
         for written in self.written:
             written -= taken_back
         self.look(clone)
@@ -161,7 +208,7 @@ class Memories(RuleBasedStateMachine):
         # What the other machine took back on purpose goes here too.
         gone = before - self.tokens(clone)
         assert not gone & self.written[1 - clone], gone
-        assert gone <= self.remembered, gone - self.remembered
+        assert gone <= self.may_go, gone - self.may_go
         self.written[clone] -= gone
         self.look(clone)
 

@@ -69,6 +69,12 @@ MERGES: dict[str, list[dict[str, str | None]]] = {
         {"sessions/t.md": TURNS + NEW_TURN},
         {"sessions/t.md": REDACTED + NEW_TURN},
     ],
+    "neighbouring lines, and lines added in one place": [
+        {"profile.md": "- Porto\n- A nurse\n\n- figs\n"},
+        {"profile.md": "- Lisbon\n- A nurse\n\n- figs\n- quinces\n"},
+        {"profile.md": "- Porto\n- A pilot\n\n- figs\n- plums\n"},
+        {"profile.md": "- Lisbon\n- A pilot\n\n- figs\n- plums\n- quinces\n"},
+    ],
     "the same block pasted by both": [
         {"profile.md": PETS},
         {"profile.md": PASTED},
@@ -117,36 +123,6 @@ def test_a_merge_keeps_both_changes(machines: list[Folder], what: str) -> None:
     for user in machines:
         files = {path: user.read(path).decode() for path in user.paths()}
         assert files == {FACT: user.read(FACT).decode(), **merged}
-
-
-def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(
-    machines: list[Folder],
-) -> None:
-    """Each change of a line of the profile is made, and all that was added is kept."""
-    one, two = machines
-    change(
-        one,
-        "profile.md",
-        "# Mara\n\n- Lives in Porto.\n- A nurse.\n\n## Likes\n\n- figs\n",
-    )
-    synced(one), synced(two)
-    change(
-        one,
-        "profile.md",
-        "# Mara\n\n- Lives in Lisbon.\n- A nurse.\n\n## Likes\n\n- figs\n- quinces\n",
-    )
-    change(
-        two,
-        "profile.md",
-        "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n",
-    )
-    assert [len(synced(user)) for user in (one, two, one)] == [1, 1, 1]
-    for user in machines:
-        page = user.read("profile.md").decode()
-        assert (
-            page
-            == "# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
-        )
 
 
 def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) -> None:
