@@ -20,14 +20,24 @@ class DamagedFile(ValueError):
 
 
 class Container(NamedTuple):
-    """What a file holds: any values that JSON has, and tables by their names."""
+    """What a file holds.
+
+    Attributes:
+        head: any values that JSON has.
+        tables: bytes by their names.
+    """
 
     head: Any
     tables: Mapping[str, memoryview]
 
 
 def pack(head: Mapping[str, Any], tables: Mapping[str, bytes]) -> bytes:
-    """Return the bytes of a file."""
+    """Return the bytes of a file.
+
+    Args:
+        head: its `version` is what `unpack` asks for.
+        tables: whose sizes the head will also have.
+    """
     sizes = {name: len(table) for name, table in tables.items()}
     text = json.dumps({**head, "tables": sizes}, separators=(",", ":")).encode()
     body = b"".join([text, *tables.values()])

@@ -82,7 +82,11 @@ class Corpus:
         return self._files[bisect.bisect_right(self._firsts, number) - 1]
 
     def dated(self, first: int, last: int) -> list[IndexedFile]:
-        """Return the files with a day from `first` to `last`, as ordinals."""
+        """Return the files with a day from `first` to `last`.
+
+        Args:
+            first, last: days as ordinals; both count.
+        """
         found: list[IndexedFile] = []
         for file in self._files:
             days = file.days if file.day_starts else [file.date]
@@ -127,10 +131,20 @@ class Corpus:
         return self._postings[token]
 
     def near(self, word: str, limit: int = 3) -> list[str]:
-        """Return other tokens that are spelt nearly so and begin alike."""
+        """Return other tokens that are spelt nearly so and begin alike.
+
+        Args:
+            word: a folded word.
+            limit: how many are returned; the nearest come first.
+        """
         tokens = {token.removeprefix("[") for token in self._tokens(word[:1])}
         alike = [token for token in tokens - {word} if abs(len(token) - len(word)) < 2]
-        return plain.nearest(word, sorted(alike), limit, NEAR_RATIO)
+        return plain.nearest(
+            word,
+            sorted(alike),
+            limit,
+            NEAR_RATIO,
+        )
 
     def _tokens(self, start: str) -> Iterator[str]:
         """Yield the tokens whose keys begin so, and that stand in a file."""

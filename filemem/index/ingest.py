@@ -18,12 +18,21 @@ _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 
 
 def add_file(
-    builder: Builder, path: str, stats: Stats, data: bytes | None, *, is_settled: bool
+    builder: Builder,
+    path: str,
+    stats: Stats,
+    data: bytes | None,
+    *,
+    is_settled: bool,
 ) -> None:
     """Add a file to those of a builder.
 
     Args:
+        builder: which is changed.
+        path: relative to the user's folder.
+        stats: as they were before the file was read.
         data: None if it could not be read; it then has a date, but no passages.
+        is_settled: any later change will show in the stats.
     """
     first = builder.next
     memory = parse(path, data or b"")
@@ -65,12 +74,17 @@ def _particulars(memory: Memory) -> dict[str, Any]:
 
 
 def _folded(names: Iterable[str]) -> list[str]:
+    """Return names as their folded words, those without any left out."""
     words = [" ".join(terms.words(name)) for name in names]
     return [name for name in words if name]
 
 
 def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
-    """Add the passages of a memory; return where days begin in it."""
+    """Add the passages of a memory.
+
+    Returns:
+        Where days begin in it, as an IndexedFile has it.
+    """
     first = builder.next
     passages = memory.passages
     has_paused = pauses([passage.time for passage in passages])
@@ -97,7 +111,13 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
             flags |= snapshot.ASKS
         shown = [f"[{token}" for token in _tokens(caption)]
         more = _tokens(passage.context) + shown
-        builder.add_passage(passage.line, passage.speaker, flags, _tokens(speech), more)
+        builder.add_passage(
+            passage.line,
+            passage.speaker,
+            flags,
+            _tokens(speech),
+            more,
+        )
     return day_starts
 
 
@@ -113,7 +133,10 @@ def _is_apart(memory: Memory, place: int) -> bool:
 
 
 def _retells(memory: Memory, text: str) -> bool:
-    """Tell whether a line of a summary or of the profile names what it retells."""
+    """Tell whether a line of a summary or of the profile names what it retells.
+
+    That of a summary names turns, that of the profile a fact.
+    """
     if memory.kind == "summaries":
         return _SOURCE.search(text) is not None
     return memory.path == PROFILE and SOURCE_MARK.search(text) is not None

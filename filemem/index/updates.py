@@ -44,7 +44,12 @@ _LOCK = "lock"
 _SOURCES = ("index", "store", "text")  # rooms whose code decides what a snapshot holds
 _WORDS = ("same.txt", "traditional.txt", "words.txt")
 
-_stats = operator.attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
+_stats = operator.attrgetter(
+    "st_mtime_ns",
+    "st_ctime_ns",
+    "st_size",
+    "st_ino",
+)
 
 
 def of(folder: Folder) -> "Index":
@@ -62,7 +67,12 @@ class _Listing(NamedTuple):
 
 
 class Index:
-    """The index of one user's folder. Several threads may use it."""
+    """The index of one user's folder. Several threads may use it.
+
+    Attributes:
+        folder: the user's.
+        progress: told how many files are read, and of how many.
+    """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -131,6 +141,7 @@ class Index:
         }
 
     def _path(self, name: str = "") -> str:
+        """Return the place of a file of the index, or of its folder; raise Refused."""
         folder = self.folder.bookkeeping(FOLDER)
         return f"{folder}/{name}" if name else folder
 
@@ -184,7 +195,12 @@ class Index:
 
     @contextlib.contextmanager
     def _writing(self, wait_s: float) -> Iterator[None]:
-        """Hold the lock of the index's folder, which is made if it is missing."""
+        """Hold the lock of the index's folder, which is made if it is missing.
+
+        Raises:
+            Busy: another process held it for `wait_s` seconds.
+            OSError, FilememError: nothing can be written there.
+        """
         if not self.folder.exists():
             why = "has no memories yet; start with: filemem chat."
             raise NotFound(f"{self.folder.name} {why}")
@@ -217,7 +233,12 @@ class Index:
         self._hold(builder.snapshot())
         progress(len(wanted), len(wanted))
 
-    def _read(self, builder: Builder, path: str, stats: Stats) -> None:
+    def _read(
+        self,
+        builder: Builder,
+        path: str,
+        stats: Stats,
+    ) -> None:
         """Add a file to the builder, unless it has gone since it was listed."""
         is_settled = _is_settled(stats)
         data: bytes | None = None
@@ -229,7 +250,13 @@ class Index:
             pass  # a change of permissions shows in the stats
         except OSError:
             is_settled = False
-        add_file(builder, path, stats, data, is_settled=is_settled)
+        add_file(
+            builder,
+            path,
+            stats,
+            data,
+            is_settled=is_settled,
+        )
 
     # -- on disk -------------------------------------------------------------------
 

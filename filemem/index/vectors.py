@@ -95,7 +95,12 @@ class EndpointEmbedding:
         self._redacts = settings.redact
         self.name = repr([given["model"], self._before_passage, self._redacts])
         key = os.environ.get("OPENAI_API_KEY")
-        self._model = Embedder(given["model"], given.get("endpoint"), key, TIMEOUT_S)
+        self._model = Embedder(
+            given["model"],
+            given.get("endpoint"),
+            key,
+            TIMEOUT_S,
+        )
 
     def embed(self, texts: Sequence[str], *, are_questions: bool = False) -> Matrix:
         """Return the vectors of texts; raise ModelError."""
@@ -146,9 +151,17 @@ class Vectors:
         self._unsaved = 0
 
     def likeness(
-        self, index: Index, corpus: Corpus, question: str, likely: Sequence[int]
+        self,
+        index: Index,
+        corpus: Corpus,
+        question: str,
+        likely: Sequence[int],
     ) -> Likeness:
         """Return how alike a question the passages are.
+
+        Args:
+            question: as it was asked.
+            likely: numbers of passages that words have found.
 
         Up to MAX_NEW passages without a vector get one first, those of the files of
         `likely` passages before those of the newest.
@@ -162,7 +175,15 @@ class Vectors:
             matrix = self._cache.matrix
             if matrix is not None and matrix.shape[1] != len(vector):
                 self._cache = _Cache()  # another model has the name
-            self._embed(self._missing(index, corpus, likely, MAX_NEW), no_progress)
+            self._embed(
+                self._missing(
+                    index,
+                    corpus,
+                    likely,
+                    MAX_NEW,
+                ),
+                no_progress,
+            )
             is_worth_it = self._unsaved * SAVED_SHARE >= len(self._cache.keys)
             if self.embedding.is_elsewhere or is_worth_it:
                 self._save(corpus)
@@ -172,8 +193,17 @@ class Vectors:
             pairs = numpy().array(sorted(placed), "i4")
             return Likeness(pairs[:, 0], self._cache.matrix[pairs[:, 1]] @ vector)
 
-    def update(self, index: Index, progress: Progress, most: int | None = None) -> int:
-        """Make the vector of every passage, or of `most`, and drop all others.
+    def update(
+        self,
+        index: Index,
+        progress: Progress,
+        most: int | None = None,
+    ) -> int:
+        """Make the vector of every passage, and drop all others.
+
+        Args:
+            progress: told how many are made, and of how many.
+            most: how many are made at most; None for all.
 
         Returns:
             How many are new.
@@ -184,7 +214,12 @@ class Vectors:
         corpus = index.corpus()
         with self._lock:
             self._load()
-            missing = self._missing(index, corpus, (), most)
+            missing = self._missing(
+                index,
+                corpus,
+                (),
+                most,
+            )
             try:
                 self._embed(missing, progress)
             finally:
@@ -203,9 +238,18 @@ class Vectors:
         return found
 
     def _missing(
-        self, index: Index, corpus: Corpus, likely: Sequence[int], most: int | None
+        self,
+        index: Index,
+        corpus: Corpus,
+        likely: Sequence[int],
+        most: int | None,
     ) -> dict[str, str]:
-        """Return texts without a vector, by key; none that is hidden or private."""
+        """Return texts without a vector, by key; none that is hidden or private.
+
+        Args:
+            likely: numbers of passages whose files come first.
+            most: how many texts are returned; None for all.
+        """
         hidden = pending.pending_deletions(self._folder)
         known = self._cache.keys.keys()
         found: dict[str, str] = {}
@@ -225,6 +269,7 @@ class Vectors:
         return found
 
     def _is_private(self, file: IndexedFile) -> bool:
+        """Tell whether the settings keep a file from the embedder."""
         return any(is_private(file.path) for is_private in self._private)
 
     def _embed(self, texts: dict[str, str], progress: Progress) -> None:
@@ -254,7 +299,12 @@ class Vectors:
             return
         self._stamp = stamp
         self._cache = _Cache()
-        with contextlib.suppress(OSError, FilememError, ValueError, LookupError):
+        with contextlib.suppress(
+            OSError,
+            FilememError,
+            ValueError,
+            LookupError,
+        ):
             head, tables = unpack(files.read(self._path()), self.embedding.name)
             rows = numpy().frombuffer(tables["vectors"], "i1")
             matrix = rows.reshape(len(head["keys"]), -1).astype("f4")
@@ -293,6 +343,7 @@ def _stamp(path: str) -> tuple[int, int]:
 
 
 def _name(file: IndexedFile) -> str:
+    """Return a name that a file has for as long as it is unchanged."""
     return f"{file.path} {file.stats}"
 
 
@@ -331,6 +382,7 @@ def _texts(memory: Memory) -> list[_PassageText]:
 
 
 def _unit(vectors: Matrix) -> Matrix:
+    """Return vectors of length 1, so that their product is the cosine."""
     lengths = numpy().sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     return vectors / lengths.clip(1e-9)
 
@@ -356,7 +408,11 @@ def of(folder: Folder) -> Vectors | None:
 
 
 def tidy(index: Index, progress: Progress) -> JobDone:
-    """Bring the index up to date, and make the vector of every passage."""
+    """Bring the index up to date, and make the vector of every passage.
+
+    Returns:
+        What was done; an embedder that failed is told of in it.
+    """
     corpus = index.corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
     try:

@@ -1,1 +1,1 @@
-"""Pure text: terms, tokens, dates, secrets, what is safe to show. No files, no clock."""
+"""Pure text: terms, dates, secrets, what is safe to show. No clock, no user's files."""

@@ -56,7 +56,14 @@ _pattern = tables.Patterns("dates.txt")
 
 @cache
 def _table(sort: str) -> dict[str, Any]:
-    """Return what the words of a sort count for: a number, or two."""
+    """Return what the words of a sort count for.
+
+    Args:
+        sort: the first column of the table, such as `season` or `offset`.
+
+    Returns:
+        By word a number, or a list of two: the first and the last month of a season.
+    """
     found: dict[str, Any] = {}
     for row in tables.rows("dates.txt"):
         if len(row) == 3 and row[0] == sort:
@@ -70,7 +77,11 @@ def _table(sort: str) -> dict[str, Any]:
 def _any_expression(language: str) -> re.Pattern[str]:
     """Return a pattern for the expressions of a language.
 
-    Each is in a group named for its reader; the names are numbered to differ.
+    Each expression is in a group that is named for its reader, as in `month_4`, and the
+    number also ends the names of the groups within it, so that all names differ.
+
+    Args:
+        language: `english` or `chinese`.
     """
     found: list[str] = []
     for row in tables.rows("dates.txt"):
@@ -85,7 +96,14 @@ def _any_expression(language: str) -> re.Pattern[str]:
 
 
 def number(word: str) -> int:
-    """Return the number of digits, English words to ninety, months, Chinese numerals."""
+    """Return the number that a word stands for.
+
+    Args:
+        word: digits, an English word to ninety, a month's name, a Chinese numeral.
+
+    Raises:
+        ValueError: it is an English word, and none of these.
+    """
     if not word.isascii():
         return min(numbers(word), default=0)
     known = _table("count").get(word.lower()) or _MONTH_OF.get(word[:3].lower())
@@ -95,7 +113,10 @@ def number(word: str) -> int:
 def numbers(text: str) -> set[int]:
     """Return the numbers that a text has in words, in each way they may be meant.
 
-    Such as seventy-one, 两千, 三百六 (306, 360).
+    Such as seventy-one (71), 两千 (2000), 三百六 (306, 360).
+
+    Args:
+        text: in simplified characters; digits in it are not read.
     """
     counts = _table("count") | _table("zh digit")
     plain = text.lower().replace("廿", "二十").replace("卅", "三十")
@@ -127,11 +148,17 @@ def numbers(text: str) -> set[int]:
 
 
 class Mention(NamedTuple):
-    """`text[start:end]` names `span`, or as well `other`.
+    """An expression in a text that names a day or a span of days.
 
-    `relative`: that hangs on today, the year of a date aside. `annotated`: the words
-    settle it and `annotate` writes it out, which it never does in quotation marks.
-    `since`: what is told began in the span and lasts.
+    Attributes:
+        start: where it begins in the text.
+        end: where it ends.
+        span: what it names; of two that it may name, the past one.
+        relative: that hangs on today, the year of a date aside.
+        annotated: the words settle it and `annotate` writes it out, which it never
+            does in quotation marks.
+        other: what it may name as well.
+        since: what is told began in the span and lasts.
     """
 
     start: int
@@ -149,7 +176,16 @@ class Mention(NamedTuple):
 
 
 class _Expression:
-    """An expression of a text, its parts by name, and the day from which it counts."""
+    """An expression of a text, its parts by name, and the day from which it counts.
+
+    Attributes:
+        match: where it stands.
+        today: the day from which it counts.
+        reader: the name of the function that reads it.
+        chinese: whether it is Chinese.
+        which: `last`, `next`, `coming`, `this` or nothing, of English ones.
+        unit: `week`, or of Chinese the last character of 星期.
+    """
 
     def __init__(self, match: re.Match[str], today: date) -> None:
         self.match = match
@@ -173,25 +209,50 @@ class _Expression:
         annotated: bool = False,
         other: Span | None = None,
     ) -> Mention:
-        """Return the mention of a span."""
+        """Return the mention of a span.
+
+        Args:
+            span: what it names.
+            relative, annotated, other: as a Mention has them.
+        """
         start, end = self.match.span()
         if other == span:
             other = None
-        return Mention(start, end, span, relative, annotated, other)
+        return Mention(
+            start,
+            end,
+            span,
+            relative,
+            annotated,
+            other,
+        )
 
     def behind(self, cue: str) -> re.Match[str] | None:
-        """Return the cue that stands right before it."""
+        """Return the cue that stands right before it, if any.
+
+        Args:
+            cue: the name of a pattern of the table.
+        """
         start = self.match.start()
         before = self.match.string[max(0, start - CUE_CHARACTERS) : start]
         return _pattern(f"‹{cue}›").search(before)
 
     def follows(self, cue: str) -> re.Match[str] | None:
-        """Return the cue that begins right after it."""
+        """Return the cue that begins right after it, if any.
+
+        Args:
+            cue: the name of a pattern of the table.
+        """
         return _pattern(f"‹{cue}›").match(self.match.string, self.match.end())
 
 
 def _part(words: str, sort: str) -> list[int]:
-    """Return the range of `first half of ` or `mid-`."""
+    """Return the days or months of `first half of ` or `mid-`.
+
+    Args:
+        words: as they stand in the text.
+        sort: `month part` or `year part`.
+    """
     kept = [
         word for word in words.replace("-", " ").split() if word not in ("of", "in")
     ]
@@ -207,7 +268,10 @@ def _days(e: _Expression) -> list[int]:
 
 
 def _within_year(e: _Expression, year: int) -> Span:
-    """Return the span that it names of a year."""
+    """Return the span that it names of a year.
+
+    That is a month or some days of one, a season, a part of the year, or all of it.
+    """
     if e["month"]:
         return months(year * 12 + number(e["month"]) - 1, 1, *_days(e))
     first, last = _table("season").get(e["season"], (1, 12))
@@ -217,7 +281,11 @@ def _within_year(e: _Expression, year: int) -> Span:
 
 
 def _of_year(e: _Expression, word: str) -> Mention:
-    """Read a part of 2023, 2023年, 二零二三年, 23年 or 去年."""
+    """Read what it names of a year that stands beside it.
+
+    Args:
+        word: the year, as in 2023, 2023年, 二零二三年, 23年, 去年.
+    """
     word = word.removesuffix("年").strip()
     offset = _table("offset").get(word)
     if offset is not None:
@@ -231,7 +299,11 @@ def _of_year(e: _Expression, word: str) -> Mention:
 def _read_date(e: _Expression, year: str = "") -> Mention | None:
     """Read a month, a day of one, a season or another part of a year.
 
-    Nothing for a day of the lunar calendar, which is none of this one.
+    Without a year it may be the past one or the coming one. Nothing is returned for a
+    day of the lunar calendar, which is none of this one.
+
+    Args:
+        year: the year, if it does not stand in the expression itself.
     """
     if e.match.string[: e.match.start()].endswith(_LUNAR) or e.follows("lunar day"):
         return None
@@ -246,7 +318,12 @@ def _read_date(e: _Expression, year: str = "") -> Mention | None:
     if not (e["month"] or e["season"]):
         return e.names(_within_year(e, e.today.year))
     within_year = partial(_within_year, e)
-    span, other = recurring(within_year, e.today.year, e.which, e.today)
+    span, other = recurring(
+        within_year,
+        e.today.year,
+        e.which,
+        e.today,
+    )
     if not e.which:
         if 0 < (e.today - span.end).days <= RECENT_DAYS:
             other = span
@@ -257,7 +334,11 @@ def _read_date(e: _Expression, year: str = "") -> Mention | None:
 
 
 def _read_month(e: _Expression) -> Mention | None:
-    """Read a month's name: May is no wish, march no verb, and Mar not half a word."""
+    """Read a month by its name.
+
+    May is no wish, march no verb, and Mar not half a word: these need a day, a year or
+    a cue such as `in` beside them.
+    """
     name = e["month"]
     cue = e.behind("month cue")
     is_month = bool(e["year"] or e["part"])
@@ -276,7 +357,10 @@ def _read_month(e: _Expression) -> Mention | None:
 
 
 def _read_year(e: _Expression) -> Mention | None:
-    """Read 2022, early 2022, 2019-2021, 去年."""
+    """Read 2022, early 2022, 2019-2021, 去年.
+
+    A number behind `room` or `$` is no year, and one far ahead needs a cue.
+    """
     if not e["year"].isdecimal():
         return _read_date(e)
     is_far = int(e["year"]) > e.today.year + FAR_YEARS
@@ -289,7 +373,10 @@ def _read_year(e: _Expression) -> Mention | None:
 
 
 def _read_ago(e: _Expression) -> Mention:
-    """Read three days ago; 三天后 is not annotated: in a story it counts from another day."""
+    """Read three days ago, two weeks from now, 三天前, 三天后.
+
+    三天后 is not annotated: in a story it counts from another day.
+    """
     if e.unit in ("hour", "minute", "时", "钟"):
         return e.names(one_day(e.today))
     is_settled = not e.behind("hedge") and not (e["ahead"] and e.chinese)
@@ -300,13 +387,16 @@ def _read_ago(e: _Expression) -> Mention:
 
 
 def _read_lasting(e: _Expression) -> Mention:
-    """Read for three years now, 三年了: when it began."""
+    """Read for three years now, 三年了: the span in which that began."""
     began = calendar_unit(e.unit, -number(e["count"]), e.today)
     return e.names(began, annotated=True)._replace(since=True)
 
 
 def _read_rolling(e: _Expression) -> Mention | None:
-    """Read the past three months, 未来两周: units of rounded length from or to today."""
+    """Read the past three months, 未来两周.
+
+    They end or begin with today, and a month has thirty days.
+    """
     if e.which == "this":
         return None
     days = timedelta(number(e["count"] or "one") * _table("unit days")[e.unit])
@@ -316,7 +406,11 @@ def _read_rolling(e: _Expression) -> Mention | None:
 
 
 def _read_unit(e: _Expression) -> Mention | None:
-    """Read last week, this morning, next Friday, the past month."""
+    """Read last week, this morning, next Friday, the past month.
+
+    Whoever says `the weekend` or `the last month` may mean another than who says `last`,
+    so that it is not annotated.
+    """
     unit = e["unit"]
     is_weekend = unit == "weekend"
     offset = {"last": -1, "this": 0, "coming": int(not is_weekend)}.get(e.which, 1)
@@ -338,7 +432,7 @@ def _read_unit(e: _Expression) -> Mention | None:
 
 
 def _named_weekday(e: _Expression) -> Mention:
-    """Read last, next or this Friday.
+    """Read last, next, coming or this Friday.
 
     "next Friday" is not written out where people differ: who means tomorrow says so, and
     said on a Monday it may be this week's.
@@ -364,7 +458,7 @@ def _named_weekday(e: _Expression) -> Mention:
 
 
 def _read_week(e: _Expression) -> Mention:
-    """Read 上周, 这周末, 下周五."""
+    """Read 上周, 这周末, 下周五: a week of the calendar, or a day of it."""
     offset = _table("offset")[e["which"]]
     day = e["day"]
     span = calendar_unit("weekend" if day == "末" else "week", offset, e.today)
@@ -386,7 +480,10 @@ def _read_weekday(e: _Expression) -> Mention | None:
 
 
 def _read_dayword(e: _Expression) -> Mention | None:
-    """Read yesterday, 后天."""
+    """Read yesterday, 后天.
+
+    Not in `no tomorrow`, 后天努力 or 明日黄花, which name no day.
+    """
     if e.behind("no day cue") or e.follows("no day ahead"):
         return None
     word = e["day"][:-1] if e.chinese else " ".join(e["day"].split())
@@ -397,8 +494,18 @@ def _read_dayword(e: _Expression) -> Mention | None:
 def _read_monthday(e: _Expression) -> Mention:
     """Read on the 11th, 19号: a day of a month that nothing names."""
     first, last = _days(e)
-    in_month = partial(months, count=1, first=first, last=last)
-    past, coming = recurring(in_month, month_index(e.today), "", e.today)
+    in_month = partial(
+        months,
+        count=1,
+        first=first,
+        last=last,
+    )
+    past, coming = recurring(
+        in_month,
+        month_index(e.today),
+        "",
+        e.today,
+    )
     return e.names(past, other=coming)
 
 
@@ -450,7 +557,11 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
 
 
 def _is_quoted(text: str, start: int) -> bool:
-    """Tell whether somebody else's speech goes on there, perhaps of another day."""
+    """Tell whether somebody else's speech goes on there, perhaps of another day.
+
+    Args:
+        start: a place in the text.
+    """
     before = text[max(0, start - QUOTE_CHARACTERS) : start]
     for opening, closing in ("“”", "「」", "『』"):
         if before.count(opening) > before.count(closing):
@@ -486,7 +597,11 @@ def annotate(text: str, today: date) -> str:
 
 
 def _bracket(mention: Mention, named: str) -> str:
-    """Return what is written behind an expression."""
+    """Return what is written behind an expression.
+
+    Args:
+        named: the expression, in whose language the bracket is.
+    """
     if _pattern("‹cjk›").search(named):
         since = "起" if mention.since else ""
         return f"[{in_words(mention.span, chinese=True)}{since}]"
@@ -502,8 +617,17 @@ def nearest(mention: Mention, today: date) -> Span:
     return min(mention.spans, key=lambda span: abs((span.start - today).days))
 
 
-def parse_bound(text: str, today: date, end: bool) -> date:
-    """Return the first day, or with `end` the last one, of what a bound names.
+def parse_bound(
+    text: str,
+    today: date,
+    end: bool,
+) -> date:
+    """Return a day of what `after` or `before` names.
+
+    Args:
+        text: a date or a span, as a person writes it.
+        today: the day from which it counts.
+        end: return the last day of it; else the first.
 
     Raises:
         ValueError: it names no day; it says what is accepted.

@@ -54,7 +54,11 @@ def read_list(text: str, key: str) -> Listed | None:
 
 
 def _elements(text: str) -> Listed:
-    """Read the elements of a list, as far as they are whole."""
+    """Read the elements of a list, as far as they are whole.
+
+    Args:
+        text: which begins with the bracket.
+    """
     found: list[Any] = []
     at = 1
     while more := _BETWEEN.match(text, at):

@@ -1,20 +1,27 @@
-"""Text made safe to show, in few words, or known again by a digest: no control character reaches a terminal or a model."""
+"""Text made safe to show, in few words, or known again by a digest.
+
+No control character reaches a terminal or a model.
+"""
 
 import bisect
 import re
 from collections.abc import Iterable
 
-# C0 and C1 controls but tab and newline, the marks that turn the direction of text around (CVE-2021-42574), and Unicode's own
-# ends of lines, at which a program that reads JSON by the line may cut.
+# C0 and C1 controls but tab and newline, the marks that turn the direction of text
+# around (CVE-2021-42574), and Unicode's own ends of lines, at which a program that reads
+# JSON by the line may cut.
 _CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e"
+    "\u2066-\u2069\ud800-\udfff]"
 )
 UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069"
+    "\ufe00-\ufe0f\ufeff]"
 )
-"""Characters that show nothing: a word with them in it looks like the same word without."""
+"""Characters that show nothing: a word with them looks like the word without them."""
 LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
-"""A name that is linked, `[[Porto]]` or `[[New York City|NYC]]`: what it names, and how it is shown, if otherwise."""
+"""A name that is linked, `[[Porto]]` or `[[New York City|NYC]]`: what it names, and how
+it is shown, if otherwise."""
 _COMMANDS = {
     code: f"\\x{code:02x}"
     for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))
@@ -22,22 +29,25 @@ _COMMANDS = {
 
 
 def printable(text: str) -> str:
-    """`text` as a file may hold it that a person will print: controls but tab and line ends spelt out, as `\\x1b`."""
+    """Return a text that a person may print from a file.
+
+    Controls but tab and line ends are spelt out, as `\\x1b`.
+    """
     return text.translate(_COMMANDS)
 
 
 def escape_controls(text: str) -> str:
-    """`text` with every control character but tab and newline spelt out, as `\\x1b`."""
+    """Return a text with its controls but tab and newline spelt out, as `\\x1b`."""
     return _CONTROLS.sub(_spelt, text)
 
 
 def json_visible(text: str) -> str:
-    """JSON with every such character escaped: the same value, and nothing that a terminal obeys."""
+    """Return JSON of the same value with nothing in it that a terminal obeys."""
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    """`text` visible, on one line, of at most `longest` characters."""
+    """Return a text visible, on one line, of at most `longest` characters."""
     line = " ".join(escape_controls(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
@@ -47,27 +57,52 @@ def _spelt(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def nearest(given: str, known: Iterable[str], most: int, ratio: float) -> list[str]:
-    """Those of some names that are spelt nearly so, the nearest first; `ratio` is from 0, anything, to 1, the same."""
+def nearest(
+    given: str,
+    known: Iterable[str],
+    most: int,
+    ratio: float,
+) -> list[str]:
+    """Return those of some names that are spelt nearly so, the nearest first.
+
+    Args:
+        given: what was written.
+        known: the names.
+        most: how many are returned.
+        ratio: how near they are, from 0, anything, to 1, the same.
+    """
     import difflib  # noqa: PLC0415  hardly ever needed, and slow to load
 
-    return difflib.get_close_matches(given, known, most, ratio)
+    return difflib.get_close_matches(
+        given,
+        known,
+        most,
+        ratio,
+    )
 
 
 def first_few(items: Iterable[str], most: int = 3) -> str:
-    """The first of some names, and how many more there are: `a, b and 3 more`."""
+    """Return the first of some names, and how many more: `a, b and 3 more`."""
     names = list(items)
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(one_line, names[:most])) + more
 
 
-def counted(number: int, noun: str, several: str = "") -> str:
-    """`1 source`, `1,200 sources`."""
+def counted(
+    number: int,
+    noun: str,
+    several: str = "",
+) -> str:
+    """Return a number with its noun: `1 source`, `1,200 sources`.
+
+    Args:
+        several: the noun of several, if it is not formed by an s.
+    """
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def digest(data: bytes | str, letters: int = 64) -> str:
-    """The first `letters` of a SHA-256 in hexadecimal; a text is taken as UTF-8."""
+    """Return the first letters of a SHA-256 in hexadecimal, of a text as UTF-8."""
     import hashlib  # noqa: PLC0415  it loads OpenSSL, which takes a twentieth of a cold start
 
     data = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
@@ -82,7 +117,10 @@ _NARROW = bytes(set(range(256)) - {0xE1, *range(0xE3, 0xF5)})
 
 
 def count_tokens(text: str) -> int:
-    """The tokens of `text`: one a CJK character, one for four other characters, rounded up."""
+    """Return how many tokens a model will about count in a text.
+
+    That is one for each CJK character, and one for four others.
+    """
     wide = (
         0
         if text.isascii()
@@ -92,7 +130,7 @@ def count_tokens(text: str) -> int:
 
 
 def clip_tokens(text: str, limit: int) -> str:
-    """The longest beginning of `text` that has at most `limit` tokens."""
+    """Return the longest beginning of a text that has at most `limit` tokens."""
     text = text[: max(0, limit) * LETTERS]  # no token has more
     if count_tokens(text) <= limit:
         return text

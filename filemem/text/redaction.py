@@ -81,12 +81,19 @@ def redact(text: str) -> tuple[str, list[Redaction]]:
 
 
 def kinds(found: list[Redaction]) -> str:
-    """Name what was taken out: each kind once, in the order of the text."""
+    """Name what was taken out, for a person: `token, card number`.
+
+    Args:
+        found: what `redact` returned; each kind is named once, in the order of the text.
+    """
     return ", ".join(dict.fromkeys(one.kind for one in found))
 
 
 def _blank_out(text: str, spans: list[Span]) -> str:
-    """Put NUL in the place of every character of the spans."""
+    """Put NUL in the place of every character of the spans.
+
+    No pattern matches NUL, so that what is done is not found again.
+    """
     characters = list(text)
     for start, end in spans:
         characters[start:end] = "\0" * (end - start)
@@ -95,7 +102,10 @@ def _blank_out(text: str, spans: list[Span]) -> str:
 
 @cache
 def _one_for_one() -> dict[int, str]:
-    """Map full-width letters, digits and signs, and the many dashes and spaces."""
+    """Map full-width letters, digits and signs, and the many dashes and spaces.
+
+    Each is one character for one, so that places in the text stay what they are.
+    """
     signs = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz:=-@_"
     table = {ord(sign) + 0xFEE0: sign for sign in signs}
     for dash in [*range(0x2010, 0x2016), 0x2212]:
@@ -127,7 +137,10 @@ class Form:
     pattern: str
 
     def find(self, text: str) -> Iterator[Span]:
-        """Yield where values of this form stand in a text."""
+        """Yield where values of this form stand in a text, in order, none overlapping.
+
+        A match whose value fails the check is looked at again one character later.
+        """
         lower = text.lower()
         if self.anchors and not any(anchor in lower for anchor in self.anchors):
             return
@@ -145,7 +158,12 @@ class Form:
 
 @dataclass(frozen=True)
 class NumberForm:
-    """A form that arithmetic tells, or a list of words: `find` yields where it stands."""
+    """A form that arithmetic tells, or a list of words.
+
+    Attributes:
+        kind: what a secret of this form is called, one of KINDS.
+        find: yields where it stands in a text.
+    """
 
     kind: str
     find: Callable[[str], Iterator[Span]]
@@ -158,7 +176,14 @@ def _forms() -> tuple[Form | NumberForm, ...]:
         if len(row) == 4:
             kind, anchors, check, pattern = row
             words = () if anchors == "*" else tuple(anchors.split(" "))
-            found.append(Form(kind, words, _CHECKS[check], pattern))
+            found.append(
+                Form(
+                    kind,
+                    words,
+                    _CHECKS[check],
+                    pattern,
+                )
+            )
     found += [NumberForm(ACCOUNT, _ibans), NumberForm(CARD, _cards)]
     return tuple(found)
 
@@ -167,7 +192,12 @@ def _forms() -> tuple[Form | NumberForm, ...]:
 
 
 def _is(part: str, value: str) -> bool:
-    """Tell whether a value begins with a part of the table."""
+    """Tell whether a value begins with a part of the table.
+
+    Args:
+        part: its name, such as `placeholder`.
+        value: what stands in the text.
+    """
     return _pattern(f"‹{part}›").match(value) is not None
 
 
@@ -232,7 +262,11 @@ _CHECKS: dict[str, Check] = {
 
 
 def _ibans(text: str) -> Iterator[Span]:
-    """Yield account numbers with right check digits (ISO 13616): the longest."""
+    """Yield account numbers with right check digits (ISO 13616).
+
+    Of those that begin at one place it is the longest, as what follows may look like
+    more of it.
+    """
     for match in _pattern("‹iban›").finditer(text):
         for end in range(match.end(), match.start() + 14, -1):
             whole = text[end - 1].isalnum() and not text[end : end + 1].isalnum()
@@ -249,7 +283,10 @@ def _is_iban(code: str) -> bool:
 
 
 def _cards(text: str) -> Iterator[Span]:
-    """Yield card numbers in runs of digits, however grouped: the longest that pass."""
+    """Yield card numbers in runs of digits, however these are grouped.
+
+    Of those that begin with one group it is the longest that passes.
+    """
     for run in _pattern("‹digit run›").finditer(text):
         groups = list(re.finditer("[0-9]+", run[0]))
         at = 0
@@ -277,7 +314,10 @@ def _is_card(digits: str) -> bool:
 
 
 def _seed_phrases(text: str) -> Iterator[Span]:
-    """Yield twelve words of BIP-39 or more in a row, most of them different."""
+    """Yield twelve words of BIP-39 or more in a row, most of them different.
+
+    Such words restore a wallet; no other text has so many of them in a row.
+    """
     for run in _pattern("‹row of words›").finditer(text):
         words = re.finditer("[A-Za-z]+", run[0])
         for is_known, group in groupby(words, lambda word: _is_seed_word(word[0])):

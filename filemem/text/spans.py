@@ -27,7 +27,12 @@ def one_day(day: date) -> Span:
     return Span(day, day)
 
 
-def months(index: int, count: int = 1, first: int = 1, last: int = 31) -> Span:
+def months(
+    index: int,
+    count: int = 1,
+    first: int = 1,
+    last: int = 31,
+) -> Span:
     """Return some months, or a part of one.
 
     Args:
@@ -47,7 +52,11 @@ def month_index(day: date) -> int:
     return day.year * 12 + day.month - 1
 
 
-def calendar_unit(unit: str, offset: int, today: date) -> Span:
+def calendar_unit(
+    unit: str,
+    offset: int,
+    today: date,
+) -> Span:
     """Return the calendar unit `offset` units from the one that holds today."""
     if unit in ("day", "天"):
         return one_day(today + timedelta(offset))
@@ -61,7 +70,11 @@ def calendar_unit(unit: str, offset: int, today: date) -> Span:
     return Span(monday + timedelta(start), monday + timedelta(6))
 
 
-def nearest_weekday(weekday: int, sign: int, today: date) -> Span:
+def nearest_weekday(
+    weekday: int,
+    sign: int,
+    today: date,
+) -> Span:
     """Return a weekday's nearest day before today (sign -1) or after it (sign 1)."""
     days = (sign * (weekday - today.weekday()) - 1) % 7 + 1
     return one_day(today + timedelta(sign * days))
@@ -78,7 +91,10 @@ class Recurrence(NamedTuple):
 
 
 def recurring(
-    make: Callable[[int], Span], at: int, which: str, today: date
+    make: Callable[[int], Span],
+    at: int,
+    which: str,
+    today: date,
 ) -> Recurrence:
     """Return which span is meant of those of every year, or of every month.
 

@@ -11,16 +11,24 @@ _PART = re.compile("‹([^›]+)›")
 
 
 def lines(name: str) -> tuple[str, ...]:
-    """Return the lines of a table, without blank ones and those that begin with `#`."""
+    """Return the lines of a table, without blank ones and those that begin with `#`.
+
+    Args:
+        name: of a file in `data/`.
+    """
     text = (DATA / name).read_text(encoding="utf-8")
     return tuple(line for line in text.splitlines() if line and line[0] != "#")
 
 
 @functools.cache
 def rows(name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of a table, whose columns two or more spaces part.
+    """Return the rows of a table, each with its columns.
 
-    The indented lines under a row are its last column.
+    Two or more spaces part columns. The indented lines under a row are its last column,
+    joined without a space.
+
+    Args:
+        name: of a file in `data/`.
     """
     found: list[tuple[str, ...]] = []
     for head, under in _BLOCK.findall("\n".join(lines(name))):
@@ -33,7 +41,13 @@ def rows(name: str) -> tuple[tuple[str, ...], ...]:
 
 @functools.cache
 def words(name: str) -> dict[str, list[str]]:
-    """Return the words of a table by their heads: `head: word, word`."""
+    """Return the words of a table by their heads.
+
+    A line of it is `head: word, word`; several lines may have one head.
+
+    Args:
+        name: of a file in `data/`.
+    """
     found: dict[str, list[str]] = {}
     for line in lines(name):
         head, _, told = line.partition(": ")
@@ -44,7 +58,11 @@ def words(name: str) -> dict[str, list[str]]:
 class Patterns:
     """Regular expressions in which ‹name› stands for a part.
 
-    The parts are the rows of two columns of a table.
+    The parts are the rows of two columns of a table, and may have parts themselves.
+    Called with a pattern it returns that compiled.
+
+    Args:
+        table: the name of a file in `data/`.
     """
 
     def __init__(self, table: str) -> None:

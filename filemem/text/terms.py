@@ -159,7 +159,9 @@ def split_captions(text: str) -> tuple[str, str]:
 def shorten_captions(text: str, wanted: Collection[str]) -> str:
     """Return a text whose captions say only what they are of: `[image …]`.
 
-    One that holds a wanted stem stays whole.
+    Args:
+        text: which may have captions, as in `[image: a red car]`.
+        wanted: stems; a caption that holds one of them stays whole.
     """
     shortened = text
     for match in _CAPTION.finditer(text):
@@ -193,7 +195,10 @@ def stem(token: str) -> str:
 
 
 def stems(found: Iterable[str]) -> list[str]:
-    """Return the stem of each token, quicker than one by one."""
+    """Return the stem of each token, in their order.
+
+    It is quicker than to ask for one after the other.
+    """
     wanted = list(found)
     new = [token for token in dict.fromkeys(wanted) if token not in _STEMS]
     if new:
@@ -217,7 +222,11 @@ def _same() -> dict[str, str]:
 
 
 def _porter(words: list[str]) -> dict[str, str]:
-    """Return the stems of those words that are ASCII letters and digits."""
+    """Return the stems of words, by word.
+
+    Args:
+        words: in ASCII; those with other signs than letters and digits are left out.
+    """
     wanted = [word for word in words if word.isalnum()]
     with _STEMMING:
         table = _stemmer()
@@ -243,7 +252,13 @@ def _stemmer() -> "sqlite3.Connection":
 
 @dataclass(frozen=True)
 class _Relation:
-    """A word, and another that may be said for it, or that is of the kind it names."""
+    """A word, and what a text may say for it.
+
+    Attributes:
+        word: of the question.
+        other: what may be said for it.
+        is_member: the word names a kind, as `pet` does, and the other one is of it.
+    """
 
     word: str
     other: str
@@ -254,7 +269,8 @@ class _Relation:
 def _relations() -> dict[str, list[_Relation]]:
     """Return every relation by the first three letters of its word.
 
-    So that few words are stemmed for a question.
+    A question then needs the stems of few words. What is related is so both ways, but
+    a member of a kind does not stand for the kind.
     """
     found: list[_Relation] = []
     for line in tables.lines("related.txt"):
@@ -275,14 +291,23 @@ def _relations() -> dict[str, list[_Relation]]:
 
 @dataclass(frozen=True)
 class Related:
-    """Stems, sorted: of words that may be said for one, and of members of its kind."""
+    """What else a word may be called.
+
+    Attributes:
+        others: stems of words that may be said for it, sorted.
+        members: stems of words for what is of the kind that it names, sorted.
+    """
 
     others: list[str]
     members: list[str]
 
 
 def related(token: str) -> Related:
-    """Return what else a word of a question may be called."""
+    """Return what else a word of a question may be called.
+
+    Args:
+        token: the word, in any inflection.
+    """
     stemmed = stem(token)
     others: set[str] = set()
     members: set[str] = set()
