@@ -25,7 +25,8 @@ from filemem.text.plain import UNSEEN, one_line
 
 MIN_LINE_BYTES = 10  # from which on a line is told from small talk
 MIN_CODE_CHARS = 6  # letters and digits of a code that is known in another form
-MAX_SLUG_CHARS = 99
+MAX_NAME_CHARS = 60  # of a line that the name of a file may begin with
+MAX_WORD_CHARS = 99
 MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")
 """How items, quotes and headings begin."""
 HEAD = re.compile(rf"{TURN_HEAD.pattern}|{MARKS.pattern}")
@@ -80,6 +81,7 @@ class Matcher:
         self.words = words
         self.least = least
         self.lines = set[str]()  # folded
+        self._names = set[str]()  # that the program makes of them
         named = list[str]()
         for part in _GAPS.split(_BESIDE.sub("", folded(words))):
             word = part.strip(_AROUND).rstrip("/\\")
@@ -88,7 +90,7 @@ class Matcher:
         telling = [word for word in named if _is_code(word)] or named
         self._exact = [_pattern(word, re.escape(word)) for word in named]
         self._forms = [_any_form(plain(word)) for word in telling]
-        slugs = [slug(plain(word), MAX_SLUG_CHARS).replace("-", " ") for word in named]
+        slugs = [slug(plain(word), MAX_WORD_CHARS).replace("-", " ") for word in named]
         self._in_names = [re.compile(_bounded(words, words)) for words in slugs]
 
     def __bool__(self) -> bool:
@@ -101,6 +103,7 @@ class Matcher:
             bare = folded(MARKS.sub("", line, count=1))
             if len(bare.encode()) >= MIN_LINE_BYTES and bare != FORGOTTEN:
                 self.lines.add(bare)
+                self._names.add(slug(bare, MAX_NAME_CHARS))
 
     def match(self, text: str) -> Held:
         """Return how a text holds all words, or one of the lines."""
@@ -134,12 +137,13 @@ class Matcher:
         title = re.sub(r"-\d+$", "", title)  # of a second file that begins so
         spaced = plain(re.sub(r"[\W_]+", " ", title))
         is_told = bool(self._in_names) and _all_found(self._in_names, spaced)
-        if dated and title:
-            slugs = [slug(HEAD.sub("", line, count=1), 60) for line in text.split("\n")]
-            if any(title in line for line in slugs):
-                return False
-            is_told |= any(slug(line, 60).startswith(title) for line in self.lines)
-        return is_told
+        if not (dated and title):
+            return is_told
+        is_told |= any(name.startswith(title) for name in self._names)
+        if not is_told:
+            return False
+        lines = [HEAD.sub("", line, count=1) for line in text.split("\n")]
+        return not any(title in slug(line, MAX_NAME_CHARS) for line in lines)
 
     def begins_line(self, text: str) -> bool:
         """Return whether a text is the beginning of a line, as a subject may be."""
