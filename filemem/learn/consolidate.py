@@ -26,8 +26,8 @@ from filemem.learn.write import Writer
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
 from filemem.store import config
-from filemem.store.folder import Folder, JobDone
-from filemem.store.paths import kind_of, live
+from filemem.store.folder import PROPOSED, Folder, JobDone
+from filemem.store.paths import archived, kind_of, live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more
@@ -246,7 +246,8 @@ class Reading:
         updated: set[str] = set()
         fresh: dict[str, str] = {}
         for number, claim in enumerate(claims, 1):
-            targets = tuple(made.get(one, one) for one in claim.targets)
+            named = [made.get(one, one) for one in claim.targets]
+            targets = tuple(filter(None, named))
             claim = replace(claim, targets=targets)
             if claim.action is Action.UPDATE and not updated.isdisjoint(targets):
                 claim = replace(claim, action=Action.ADD)  # what was just written stays
@@ -255,11 +256,12 @@ class Reading:
             if decision.action in WRITTEN and is_asked:
                 decision = replace(decision, action=Action.PROPOSE)
             decision = writer.carry_out(decision)
-            made[f"F{number}"] = decision.path
+            made[f"F{number}"] = decision.path.removeprefix(f"{PROPOSED}/")
             if decision.action in (Action.REFUSE, Action.PROPOSE) or not decision.path:
                 continue
             updated.add(decision.path)
-            self.known.refresh([decision.path, *decision.replaces])
+            ended = decision.replaces
+            self.known.refresh([decision.path, *ended, *map(archived, ended)])
             if claim.section:
                 fresh[live(decision.path)] = claim.section
         return fresh

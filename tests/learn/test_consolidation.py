@@ -701,6 +701,10 @@ def test_facts_of_one_answer_may_end_each_other(user: Folder) -> None:
     [old] = [text for path, text in files.items() if path.startswith("archive/")]
     assert "Lisbon" in old and "superseded_by" in old
     assert "Porto" in files["profile.md"] and "Lisbon" not in files["profile.md"]
+    talk(user, JUNE, f"{said} No, sorry.")
+    list(consolidate.run(user, JUNE, Reader(lisbon, porto), review=True))
+    ended = [one.supersedes for one in proposals.waiting(user)]
+    assert ended and not any("F1" in paths for paths in ended)
 
 
 def test_a_plan_of_a_month_ends_with_its_last_day(user: Folder) -> None:
