@@ -27,7 +27,7 @@ from filemem.cli.output import Output, Progress, Row, Safe, dim, say_dim
 from filemem.errors import FilememError
 from filemem.store import files, globs
 from filemem.store.folder import Folder, Stat
-from filemem.store.memory import Memory, parse
+from filemem.store.memory import parse
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
@@ -226,14 +226,14 @@ def list_command(call: Context, glob: str, limit: int | None) -> Output:
 
 
 def _listed(folder: Folder, stat: Stat) -> dict[str, Any]:
-    """Return a memory as `list` shows it."""
-    when = when_of(stat.path)
+    """Return a memory as `list` shows it, with how it begins if it has no title."""
     try:
         memory = parse(stat.path, folder.read(stat.path, MAX_TITLE_BYTES))
-        when = memory.when
-        title = _title(memory)
+        begins = memory.passages[0].text if memory.passages else ""
+        title = memory.own_title or begins.split("\n")[0]
     except FilememError as error:
         title = str(error)
+    when = when_of(stat.path)
     return {
         "path": stat.path,
         "kind": kind_of(stat.path),
@@ -242,15 +242,6 @@ def _listed(folder: Folder, stat: Stat) -> dict[str, Any]:
         "archived": is_archived(stat.path),
         "title": title,
     }
-
-
-def _title(memory: Memory) -> str:
-    """Return what a session calls itself, or else the first line of what it says."""
-    if memory.kind == "sessions" and memory.own_title:
-        return memory.own_title
-    for passage in memory.passages:
-        return passage.text.split("\n")[0]
-    return ""
 
 
 @click.command("timeline")
