@@ -17,7 +17,10 @@ _MARKED = re.compile(CITED.pattern + re.escape(UNSEEN))
 
 
 def cited(answer: str) -> list[str]:
-    """Return the lines that an answer names, as `path:line`, each once."""
+    """Return the lines that an answer names, as `path:line`, each once.
+
+    They may be lines of no memory: `is_shown` tells.
+    """
     return list(dict.fromkeys(match[0] for match in CITED.finditer(answer)))
 
 

@@ -1,11 +1,11 @@
-"""A conversation: a turn is recorded, a model is asked, its calls are made, the answer is
-recorded. Without a model the best passages of one search answer."""
+"""A conversation: a turn is recorded, a model is asked, its calls are made, the answer
+is recorded. Without a model the best passages of one search answer."""
 
 import contextlib
 import datetime as dt
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
@@ -154,7 +154,7 @@ class Conversation:
         self.keep(self.user.name, text, listen)
 
     def answer(self, listen: Listener = ignore) -> str:
-        """Answer what was said last, keep the answer, return it; raises as `say` does."""
+        """Answer what was said last, keep and return that; raises as `say` does."""
         turn = TurnState(self._turns()[-1], listen, self._settings.steps)
         self.turn = turn
         try:
@@ -183,9 +183,15 @@ class Conversation:
             self.keep(ASSISTANT, NO_ANSWER)
 
     def keep(self, speaker: str, text: str, listen: Listener = ignore) -> int:
-        """Write one turn to disk and return its line.
+        """Write one turn to disk, before anybody hears of it.
 
-        Secrets are taken out, unless the store is set otherwise.
+        Args:
+            speaker: the person's name, or ASSISTANT.
+            text: what they said; secrets are taken out, unless settings say otherwise.
+            listen: is told of what was taken out.
+
+        Returns:
+            The line of the session on which the turn begins; 0 off the record.
         """
         before = [turn.text for turn in self._turns()][-1:]
         kept, found = Gate(self.user).clean(text, *before)
@@ -211,7 +217,10 @@ class Conversation:
         return not isinstance(self.transcript, OffTheRecord)
 
     def go_off_the_record(self) -> None:
-        """Keep nothing from now on: no turn, no recall."""
+        """Keep nothing from now on: no turn, no recall.
+
+        What was said before is seen by the model as before.
+        """
         if self.kept:
             self._recorded = self.transcript
             self.transcript = OffTheRecord(self.user, self.transcript.turns())
@@ -242,7 +251,11 @@ class Conversation:
         return []
 
     def _keep_fact(self) -> str:
-        """Keep as a fact what the message asks to be remembered; what is said of it."""
+        """Keep as a fact what the message asks to be remembered.
+
+        Returns what there is to say of that, in the message's language; '' where it
+        asks for nothing.
+        """
         message = self.turn.said.text
         words = to_remember(message)
         if not words or self.remember is None:
@@ -278,7 +291,10 @@ class Conversation:
     # -- the prompt --------------------------------------------------------------------
 
     def view(self, message: str = "") -> Prompt:
-        """Return what the model would see now, or if the person said `message`."""
+        """Return what the model would see now, or if the person said `message`.
+
+        From here on the tools leave out what the prompt has of this conversation.
+        """
         turns = self._turns()
         if message:
             turns.append(Passage(0, 0, self.user.name, "", message))
@@ -382,7 +398,7 @@ class Conversation:
         ]
         # Else how they begin stands there, and it is tried again with the next message.
         with contextlib.suppress(FilememError, OSError):
-            reply = self._ask(TurnState(self.turn.said), messages, [])
+            reply = self.model.ask(messages, [], lambda _: None)
             summary.save(clip_tokens(reply.text, self._settings.summary_tokens))
 
     # -- the tool loop -----------------------------------------------------------------
@@ -417,7 +433,7 @@ class Conversation:
             self._make_calls(turn, reply)
 
     def _make_calls(self, turn: TurnState, reply: Reply) -> None:
-        """Make the calls of a reply, and have the results ready for the next request."""
+        """Make the calls of a reply, with the results ready for the next request."""
         turn.rounds_left -= 1
         turn.worked.append(reply.as_returned())
         if reply.text:
@@ -433,7 +449,7 @@ class Conversation:
             turn.worked.append({"role": "user", "content": NO_MORE_CALLS})
 
     def _whole_answer(self, turn: TurnState, last: Reply | None) -> str:
-        """Return all that the model said, citations marked; quotes where it is nothing."""
+        """Return all that the model said, citations marked; quotes if it is nothing."""
         has_called = bool(turn.worked or (last and last.calls))
         has_ended = bool(last and last.text.strip() and not last.calls)
         if not has_called and not has_ended:
@@ -449,7 +465,11 @@ class Conversation:
         return f"{answer}\n\n{self._answer_with(found)}".lstrip("\n")
 
     def _reply(self, turn: TurnState, seen: Prompt) -> Reply:
-        """Ask once, with the open files as they are now, but those just shown."""
+        """Ask once, with the open files as they are now.
+
+        Those whose text a tool has just answered are left out. What the model sees is
+        noted, so that its citations can be checked. Raises ModelError.
+        """
         results = [one["content"] for one in turn.worked if one["role"] == "tool"]
         pages = []
         for page in self.tools.pages():
@@ -458,20 +478,12 @@ class Conversation:
         messages = seen.messages("\n".join(pages)) + turn.worked
         contents = [str(message.get("content") or "") for message in messages]
         turn.shown = citations.without_marked("\n".join(contents))
-        options = {}
-        is_last = not turn.rounds_left and bool(self.offered)
-        if is_last and isinstance(self.model, OpenAIModel):
-            options["tool_choice"] = (
-                "none"  # the tools are named, as the turns call them
-            )
-        return self._ask(turn, messages, self.offered, **options)
-
-    def _ask(
-        self, turn: TurnState, messages: Messages, tools: Tools, **options: Any
-    ) -> Reply:
-        """Ask the model, its text streaming."""
+        tools = self.offered
         ask: Callable[..., Reply] = self.model.ask
-        reply = ask(messages, tools, turn.stream, **options)
+        if tools and not turn.rounds_left and isinstance(self.model, OpenAIModel):
+            # They are named all the same, as the turns have calls of them.
+            ask = functools.partial(ask, tool_choice="none")
+        reply = ask(messages, tools, turn.stream)
         if reply.notice:
             turn.tell(Notice(reply.notice))
         if reply.text.strip():
@@ -485,7 +497,7 @@ class Conversation:
         return citations.is_shown(self.user, place, self.turn.shown)
 
     def _marked(self, answer: str) -> str:
-        """Mark each citation of what the model was not shown; the others are recalls."""
+        """Mark citations of what the model was not shown; the others are recalls."""
         unseen = set()
         recalled = set()
         for place in citations.cited(answer):

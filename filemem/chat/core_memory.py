@@ -1,8 +1,8 @@
-"""What stands in every prompt: the profile, and how the person wishes to be talked with.
+"""What stands in every prompt: the profile, and how the person wishes to be talked to.
 
-Of wishes only what they said themselves in a chat or wrote by hand counts: no import, no
-note, no other speaker; and none of a store that merely lies where they stand, as it may
-be a stranger's.
+Of wishes only what they said themselves in a chat or wrote by hand counts: no import,
+no note, no other speaker; and none of a store that merely lies where they stand, as it
+may be a stranger's.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
 
 
 def instructions(folder: Folder, today: dt.date) -> str:
-    """Return how the person wishes to be talked with, as instructions; '' for no wish."""
+    """Return how the person wishes to be talked to, as instructions; '' for no wish."""
     if not folder.is_own:
         return ""
     wishes = preferences(folder, today)
@@ -47,7 +47,11 @@ def instructions(folder: Folder, today: dt.date) -> str:
 
 
 def profile_text(folder: Folder) -> str:
-    """Return the profile as the prompt has it, or why it cannot be read."""
+    """Return the profile as the prompt has it, or why it cannot be read.
+
+    Without marks of sources, and cut where it is longer than `profile_tokens` of the
+    settings; '' where there is none.
+    """
     try:
         lines = folder.memory(PROFILE).body.split("\n")
     except NotFound:
@@ -66,7 +70,12 @@ def profile_text(folder: Folder) -> str:
 def preferences(folder: Folder, today: dt.date) -> list[str]:
     """Return the wishes that stand, newest first, then the person's own profile lines.
 
-    They are cut at MAX_PREFERENCES_TOKENS.
+    Args:
+        folder: whose wishes.
+        today: the day on which a lesson must hold.
+
+    Returns:
+        Each wish once; those are left out that come after MAX_PREFERENCES_TOKENS.
     """
     wishes = dict.fromkeys([*_lessons(folder, today), *_profile_wishes(folder)])
     kept = []

@@ -1,7 +1,8 @@
-"""The running summary of what left a conversation's window, as it lies beside the session.
+"""The running summary of what left a conversation's window, kept beside the session.
 
-A file for each session in `.filemem/earlier/`. It names the turns that it is of, so that
-`forget` clears it with any of them; once a person has changed one it counts no more.
+A file for each session in `.filemem/earlier/`. It names the turns that it is of, so
+that `forget` clears it with any of them; once a person has changed one it counts no
+more.
 """
 
 import os

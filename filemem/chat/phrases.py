@@ -1,4 +1,4 @@
-"""What a chat says itself, in English and Chinese, the latter in traditional characters.
+"""What a chat says itself, in English and in Chinese, of traditional characters.
 
 Each traditional character is one simplified one, so one text serves both.
 """

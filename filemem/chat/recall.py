@@ -1,4 +1,4 @@
-"""What one search finds for a message: beside it for a model, or the answer without one."""
+"""What one search finds for a message: beside it for a model, else the answer."""
 
 import datetime as dt
 

@@ -47,7 +47,11 @@ class Prompt(NamedTuple):
 
 
 def rules(name: str, *, has_tools: bool) -> str:
-    """Return how to talk with a person of this name, and how to use their memory."""
+    """Return the rules of a chat with a person of this name.
+
+    With tools the model is told how to search, without them where it finds what the
+    program has searched for.
+    """
     reading = prompt.template("tools" if has_tools else "passages").strip()
     text = prompt.template("chat").strip().replace("{name}", prompt.contained(name))
     return text.replace("{reading}", reading)
@@ -55,6 +59,10 @@ def rules(name: str, *, has_tools: bool) -> str:
 
 def window_start(turns: Sequence[Passage], room_tokens: int) -> int:
     """Return the index of the first turn that stands in the prompt.
+
+    Args:
+        turns: all that was said so far.
+        room_tokens: how many tokens of turns the prompt holds.
 
     It is the same for whoever goes on with the conversation. It moves by a third of the
     window at a time, as endpoints cache a prompt that begins as the last one did.

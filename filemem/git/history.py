@@ -114,7 +114,7 @@ class History:
         return path.removeprefix(f"{self.prefix}/")
 
     def require(self) -> Repository:
-        """Return the repository; raises FilememError if nothing can be committed now."""
+        """Return the repository; raises FilememError if it takes no commit now."""
         if not self.managed_root:
             raise FilememError(
                 f"{self.repository.root} is not set up for filemem; "

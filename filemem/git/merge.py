@@ -123,7 +123,7 @@ def _memory_name(path: str) -> str:
 
 
 def _check_regular(versions: Iterable[Version]) -> None:
-    """Raise FilememError for a path that leads elsewhere, or what is no regular file."""
+    """Raise FilememError for a path that leads elsewhere, or no regular file."""
     for version in versions:
         path = version.path
         is_odd = bool(_ODD_PART.search(f"/{path}/"))
@@ -183,7 +183,7 @@ class Merge:
             self.conflicts[target] = f"was changed on both machines {met}"
 
     def _merged(self, sides: Iterable[Version], *how: str) -> bytes | None:
-        """Return the lines of ours, base and theirs merged by git, None if it cannot."""
+        """Return the lines of ours, base and theirs merged by git, or None."""
         places = []
         for number, side in enumerate(sides):
             places.append(os.path.join(self.scratch, str(number)))

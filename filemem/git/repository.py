@@ -94,7 +94,7 @@ class GitError(FilememError):
 
 @dataclass(frozen=True)
 class GitResult:
-    """What a git command came to; `reason` says why it failed, as the end of a sentence."""
+    """What a git command came to; `reason` says why it failed, to end a sentence."""
 
     code: int
     stdout: bytes
@@ -128,7 +128,7 @@ def read_text(folder: str, name: str) -> str:
 
 
 def pathspec(path: str) -> str:
-    """Return a pathspec for exactly this path and what is under it; '' is everything."""
+    """Return a pathspec for this path and what is under it; '' is everything."""
     return f":(top,literal){path}" if path else ":(top)"
 
 
@@ -214,7 +214,10 @@ class Repository:
     # -- running git -----------------------------------------------------------------
 
     def start(self, *arguments: str, **env: str) -> subprocess.Popen[bytes]:
-        """Start a git command; `env` are more variables. Raises GitError if git is missing."""
+        """Start a git command; `env` are more variables.
+
+        Raises GitError if git is missing.
+        """
         inherited = {
             key: value
             for key, value in os.environ.items()
@@ -396,7 +399,7 @@ class Repository:
         self.run("update-ref", "-m", reason, "HEAD", commit, before)
 
     def _tree_with(self, listed: bytes) -> str:
-        """Write the tree of HEAD with some files as they are on disk; return its name."""
+        """Write HEAD's tree with some files as they are on disk; return its name."""
         with tempfile.TemporaryDirectory(dir=self.git_dir) as scratch:
             index = os.path.join(scratch, "index")
             self.run("read-tree", self.resolve() or "--empty", GIT_INDEX_FILE=index)

@@ -39,7 +39,7 @@ _INERT_RECEIVER = (
 
 @dataclass(frozen=True)
 class RemoteBranch:
-    """A branch of a remote, as its full ref there; `commit` is '' if it has none yet."""
+    """A branch of a remote, as its full ref there; `commit` is '' if there is none."""
 
     remote: str
     ref: str

@@ -114,10 +114,10 @@ def _reverse(history: History, commit: Commit) -> list[FileChange]:
         merge = merge_trees(repository, trees, scratch, union=False)
     met = [path for path in merge.conflicts if not _stays(history, commit, path)]
     if met:
+        named = first_few(map(history.own_path, met))
         raise FilememError(
-            f"nothing was undone: {first_few(map(history.own_path, met))}: what it wrote "
-            "there has been changed since; correct it by hand, git log -p shows who "
-            "wrote it."
+            f"nothing was undone: {named}: what it wrote there has been changed since; "
+            "correct it by hand, git log -p shows who wrote it."
         )
     changes = []
     for change in merge.changes:
