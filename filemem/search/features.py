@@ -255,7 +255,7 @@ def _follows_question(corpus: Corpus, entry: IndexedFile, number: int) -> bool:
 
 
 def tells_of(entry: IndexedFile, days: Sequence[DayRange]) -> bool:
-    """Say whether a file's front matter tells of some days: of an event, or what held."""
+    """Say whether front matter tells of some days: of an event, or what held."""
     if "day" in entry.particulars:
         return any(asked.holds(entry.days[-1]) for asked in days)
     if days and tells_when(entry):

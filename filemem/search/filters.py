@@ -70,7 +70,7 @@ def filters(
 def speaker_numbers(corpus: Corpus, speaker: str) -> frozenset[int]:
     """Return the numbers of the speakers that a name means.
 
-    A whole name is looked for first, then any word of one, or any part of a Chinese one.
+    A whole name is looked for first, then a word of one, or a part of a Chinese one.
 
     Raises:
         NotFound: nobody has this name.

@@ -53,7 +53,7 @@ def search_notes(
 
 
 def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list[str]:
-    """Return the words of a question that stand nowhere, nor anything in their place."""
+    """Return the words of a question that stand nowhere, nor what stands for them."""
     names = " ".join(corpus.speaker_names)
     missing: list[str] = []
     for word, found in zip(query.words, candidates.occurrences, strict=True):

@@ -33,9 +33,14 @@ _ASKS_ASSISTANT = re.compile(
 class QueryWord:
     """A word to look for.
 
-    `alternatives` are stems that may stand for it. `is_context`: it belongs to a date or
-    names the person asked about, which no passage need repeat to answer. `is_light`: any
-    question may contain it.
+    Attributes:
+        text: as it was asked, folded.
+        stem: what it is compared by.
+        weight: what it counts, of a word in full.
+        alternatives: stems that may stand for it.
+        is_context: it belongs to a date or names the person asked about, which no
+            passage need repeat to answer.
+        is_light: any question may contain it.
     """
 
     text: str
@@ -55,8 +60,12 @@ class QueryWord:
 class Query:
     """A question, parsed.
 
-    `about` are the numbers of the speakers it is about, `days` those that it names,
-    `date_pieces` the parts of its text that name them.
+    Attributes:
+        words: what to look for.
+        about: the numbers of the speakers it is about.
+        days: those that it names.
+        date_pieces: the parts of its text that name them.
+        asks_assistant: whether an assistant's words are asked for.
     """
 
     words: tuple[QueryWord, ...]

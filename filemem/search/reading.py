@@ -18,12 +18,27 @@ from filemem.store.paths import PROFILE, live
 from filemem.text import terms
 from filemem.text.plain import one_line
 
+Entries = Mapping[str, IndexedFile]
+
 SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
+REPLACED_CHARS = 80  # of what a memory replaced, in its heading
+REPLACING_KEYS = {"supersedes", "superseded_by"}
 CERTAIN = 0.7  # the confidence below which a memory is marked
 
 
+def entries_by_path(matches: Iterable[Ranked], corpus: Corpus) -> Entries:
+    """Return every file by its path outside of the archive.
+
+    None if no match names a file that replaced it, or that it replaced.
+    """
+    for match in matches:
+        if not match.entry.particulars.keys().isdisjoint(REPLACING_KEYS):
+            return {live(entry.path): entry for entry in corpus.entries()}
+    return {}
+
+
 def replacements(
-    matches: Iterable[Ranked], corpus: Corpus, today: dt.date
+    matches: Iterable[Ranked], entries: Entries, today: dt.date
 ) -> dict[str, IndexedFile]:
     """Return what holds today in place of each superseded memory, by its path.
 
@@ -31,17 +46,11 @@ def replacements(
 
     Args:
         matches: the passages found.
-        corpus: every file, among which the replacing ones are.
+        entries: every file, by its path.
         today: the day in question.
     """
-    superseded = [
-        match.entry for match in matches if validity.is_superseded(match.entry, today)
-    ]
-    entries: dict[str, IndexedFile] = {}
-    if superseded:
-        entries = {live(entry.path): entry for entry in corpus.entries()}
     found: dict[str, IndexedFile] = {}
-    for entry in superseded:
+    for entry in (match.entry for match in matches):
         passed: set[str] = set()
         newer: IndexedFile | None = entry
         while newer is not None and validity.is_superseded(newer, today):
@@ -49,7 +58,7 @@ def replacements(
             newer = entries.get(live(validity.successor(newer)))
             if newer is not None and newer.path in passed:
                 newer = None
-        if newer is not None and newer.count:
+        if newer is not None and newer is not entry and newer.count:
             found[entry.path] = newer
     return found
 
@@ -62,15 +71,16 @@ def with_replacements(
     for match in list(found.values()):
         entry = newer.get(match.entry.path)
         if entry is not None:
-            found.setdefault(
-                entry.first, replace(match, number=entry.first, entry=entry)
-            )
+            features = replace(match.features, day=0.0)
+            newest = replace(match, number=entry.first, entry=entry, features=features)
+            found.setdefault(entry.first, newest)
     return list(found.values())
 
 
 def read_hits(
     index: Index,
     matches: Iterable[Ranked],
+    entries: Entries,
     newer: Mapping[str, IndexedFile],
     query: Query,
     today: dt.date,
@@ -82,6 +92,7 @@ def read_hits(
     Args:
         index: which has the files.
         matches: the passages to read, the best first.
+        entries: every file, by its path.
         newer: what replaced a memory, by its path.
         query: whose words captions are shortened to.
         today: the day on which memories hold or not.
@@ -119,6 +130,7 @@ def read_hits(
             excerpt=_excerpt(passage.text, start, end, query),
             is_cut=(start, end) != (0, len(passage.text)),
             note=_note(entry, newer, today),
+            replaced=_replaced(index, entry, entries, today),
             newer=newer[entry.path].path if entry.path in newer else "",
             sources=_sources(entry, passage),
             archived=entry.archived,
@@ -150,10 +162,28 @@ def _note(entry: IndexedFile, newer: Mapping[str, IndexedFile], today: dt.date) 
     return f"{state}  {validity.held_note(entry, today)}".strip()
 
 
+def _replaced(
+    index: Index, entry: IndexedFile, entries: Entries, today: dt.date
+) -> str:
+    """Return what a memory replaced, in its words, and when that held; '' if nothing."""
+    paths = validity.named(entry, "supersedes")
+    older = entries.get(live(paths[0])) if paths else None
+    if older is None:
+        return ""
+    try:
+        passage = index.memory(older.path, older.stats).passages[0]
+    except (FilememError, IndexError):
+        return ""
+    if pending.pending_deletions(index.folder).hides(older.path, passage.line):
+        return ""
+    words = one_line(passage.text, REPLACED_CHARS)
+    return f'replaced "{words}" {validity.held_note(older, today)}'.strip()
+
+
 def _sources(entry: IndexedFile, passage: Passage) -> tuple[str, ...]:
     """Return the places of what a passage tells over again."""
     if entry.kind in ("facts", "lessons"):
-        return tuple(map(live, validity.sources(entry)))
+        return tuple(map(live, validity.named(entry, "source")))
     if entry.path == PROFILE:
         mark = SOURCE_MARK.search(passage.text)
         return (live(mark[1]),) if mark else ()

@@ -37,6 +37,7 @@ class Hit:
         is_cut: whether that is less than all of it.
         note: whether it holds, and when.
         newer: the path of what replaced it.
+        replaced: what it replaced, in its words, and when that held.
         sources: what it tells over again, as `path:line`.
         archived: whether its file lies in the archive.
         features: what made the score.
@@ -57,6 +58,7 @@ class Hit:
     is_cut: bool = False
     note: str = ""
     newer: str = ""
+    replaced: str = ""
     sources: tuple[str, ...] = ()
     archived: bool = False
     features: Features = field(default_factory=Features)
@@ -170,18 +172,24 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     return equal + [hit for hit in hits if hit not in equal]
 
 
-def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with what replaced a superseded one right before it."""
+def put_current_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
+    """Return the hits with what replaced a superseded one right before it.
+
+    Right behind it if the superseded one alone held on a day asked for.
+    """
     by_path: dict[str, Hit] = {}
     for hit in hits:
         by_path.setdefault(hit.path, hit)
     ordered: dict[str, Hit] = {}
     for hit in hits:
+        pair = [hit]
         newer = by_path.get(hit.newer)
         if newer is not None:
-            score = max(newer.score, hit.score)
-            ordered.setdefault(newer.place, replace(newer, score=score))
-        ordered.setdefault(hit.place, hit)
+            newer = replace(newer, score=max(newer.score, hit.score))
+            held_then = hit.features.day >= weights.on_day > newer.features.day
+            pair.insert(1 if held_then else 0, newer)
+        for one in pair:
+            ordered.setdefault(one.place, one)
     return list(ordered.values())
 
 

@@ -19,6 +19,7 @@ from filemem.search.notes import search_notes
 from filemem.search.query import Query, parse
 from filemem.search.reading import (
     CERTAIN,
+    entries_by_path,
     read_hits,
     replacements,
     with_replacements,
@@ -100,13 +101,14 @@ def search_files(
     meant = add_meaning(index, corpus, question, query, asked, weigh, matches, weights)
     matches = [one for one in meant.matches if one.number not in in_prompt]
     likely = matches[: max(READ_MATCHES, 2 * (limit or 0))]
-    newer = replacements(likely, corpus, today)
+    entries = entries_by_path(likely, corpus)
+    newer = replacements(likely, entries, today)
     likely = with_replacements(likely, newer)
-    hits = list(read_hits(index, likely, newer, query, today))
+    hits = list(read_hits(index, likely, entries, newer, query, today))
     hits = raise_named_days(hits, query.days, weights)
     hits = merge_evidence(hits)
     hits = put_newest_first(hits, weights)
-    hits = put_current_first(hits)
+    hits = put_current_first(hits, weights)
     chosen = choose(hits, limit, weights)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     notes = search_notes(question, query, candidates, corpus, chosen, given)

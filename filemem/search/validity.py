@@ -83,16 +83,16 @@ def successor(entry: IndexedFile) -> str:
 
 
 def is_certain(entry: IndexedFile, least: float) -> bool:
-    """Say whether a memory's confidence is at least so much; one without any is sure."""
+    """Say whether a memory's confidence is at least so much; without any it is."""
     return float(entry.particulars.get("confidence", 1.0)) >= least
 
 
-def sources(entry: IndexedFile) -> tuple[str, ...]:
-    """Return the places, `path:line`, that a memory says it rests on."""
-    cited = entry.particulars.get("source") or ()
-    if isinstance(cited, list | tuple):
-        return tuple(str(place) for place in cited)
-    return (str(cited),)
+def named(entry: IndexedFile, key: str) -> tuple[str, ...]:
+    """Return the places that a key of the front matter names, one or a list of them."""
+    found = entry.particulars.get(key) or ()
+    if isinstance(found, list | tuple):
+        return tuple(str(place) for place in found)
+    return (str(found),)
 
 
 def _iso(entry: IndexedFile, key: str) -> str:

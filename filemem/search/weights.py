@@ -11,7 +11,7 @@ class Weights:
     """What counts how much when passages are ranked and an answer is put together."""
 
     bm25_k1: float = 0.9
-    """How soon a word that is said again stops to count (Robertson and Zaragoza 2009)."""
+    """How soon a word said again stops to count (Robertson and Zaragoza 2009)."""
     bm25_b: float = 0.5
     """How much a long passage is held back, from 0 to 1."""
     neighbors: tuple[float, ...] = (1.0, 0.75, 0.5, 0.3, 0.2, 0.1)

@@ -1,8 +1,8 @@
 """grep over a user's memories: the lines that match a regular expression, by file.
 
 A turn's line matches as the file has it, `- **Sam** 09:30: …`, or as the tools show it,
-`Sam: …`. A pattern is Python's `re` with smart case, matched line by line; all but plain
-words in a process of its own, so that none can hang or exhaust the program.
+`Sam: …`. A pattern is Python's `re` with smart case, matched line by line; all but
+plain words in a process of its own, so that none can hang or exhaust the program.
 """
 
 import datetime as dt
@@ -38,7 +38,7 @@ MAX_PAGE_CHARS = 20_000_000  # of matching lines, however many lines are asked f
 
 
 class PatternError(FilememError):
-    """The pattern cannot be searched for; the sentence says what is wrong, and what to do."""
+    """The pattern cannot be searched for; the sentence says why, and what to do."""
 
 
 _NO_LITERAL = re.compile(r"\\(?:N\{[^}]*\}|x..|u.{4}|U.{8}|.)|\(\?P[<=]\w+")

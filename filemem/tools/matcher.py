@@ -1,7 +1,7 @@
 """A process that matches lines, ended if a pattern hangs or takes all memory.
 
-`python -I -S` runs this very file as the child, so it imports only the standard library,
-and little of that. Parent and child send one `marshal`ed value each.
+`python -I -S` runs this very file as the child, so it imports only the standard
+library, and little of that. Parent and child send one `marshal`ed value each.
 """
 
 import itertools

@@ -46,12 +46,12 @@ KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
-    """Return the line over a file's lines, which says if it is superseded or archived."""
+    """Return the line over a file's lines, with whether it is superseded or archived."""
     return _heading(path, when_of(path), _fate(folder, path), *notes)
 
 
 def _heading(path: str, when: FileDate | None, *notes: str) -> str:
-    """Return a path, its weekday or, if the path does not tell it, its date, and notes."""
+    """Return a path, its weekday or, if the path does not tell it, its date; notes."""
     date = ""
     if when is not None and when != when_of(path):
         date = f"{when.date:%B %Y}" if when.day_unknown else spelt(when.date)
@@ -211,7 +211,7 @@ def check_line(path: str, line: int, total: int) -> None:
 
 
 def _lines_within(dated: DatedLines, line: int, end: int, budget: int) -> list[str]:
-    """Return the numbered lines that fit into a budget, the first clipped if it does not.
+    """Return the numbered lines that fit a budget; the first is clipped if need be.
 
     Args:
         dated: the lines of the file.
@@ -265,8 +265,8 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
     if shown.next_offset:
         more = _call("grep", **{**asked, "offset": shown.next_offset})
         out.append(
-            f"Matches {found.offset + 1:,} to {shown.next_offset:,} of {found.total:,}; "
-            f"{more} shows the next."
+            f"Matches {found.offset + 1:,} to {shown.next_offset:,} "
+            f"of {found.total:,}; {more} shows the next."
         )
     return "\n".join(out)
 
@@ -307,7 +307,7 @@ def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
 
 
 def around_matches(match: Match, longest: int = LONG_CHARS) -> str:
-    """Return a line; of one longer than `longest` how it begins, and what is around matches."""
+    """Return a line; of one longer than `longest` how it begins, and its matches."""
     text = match.text
     if len(text) <= longest:
         return text
@@ -354,11 +354,11 @@ def _looked_at(number: int, noun: str, paths: list[str], of: int) -> str:
     return f"{said}, {archived:,} of them archived" if archived else said
 
 
-# -- search_files ------------------------------------------------------------------------------------------------
+# -- search_files ----------------------------------------------------------------------
 
 
 def searched(found: "Found") -> str:
-    """Return the passages that search_files found, as an agent or a person reads them."""
+    """Return the passages that search_files found, by file, as they are read."""
     paths = list(dict.fromkeys(hit.path for hit in found.hits))
     out = [_looked_at(len(found.hits), "passage", paths, found.files), *found.notes]
     headed: set[str] = set()
@@ -379,7 +379,8 @@ def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
     title = f'"{one_line(hit.title, TITLE_CHARS)}"' if hit.title else ""
     archived = "archived" if hit.archived and not hit.newer else ""
     sources = f"from {one_line(', '.join(hit.sources))}" if hit.sources else ""
-    return _heading(hit.path, hit.when, title, archived, hit.note, sources)
+    notes = (title, archived, hit.note, hit.replaced, sources)
+    return _heading(hit.path, hit.when, *notes)
 
 
 def _passage(hit: "Hit") -> str:

@@ -139,7 +139,7 @@ class Toolbox:
         return f"{shown}\nClosed {names}: at most {limit} files are open at once."
 
     def _reopened(self, path: str, line: int, lines: int | None) -> str:
-        """Return lines of a file, which becomes the most recently used, where it is now.
+        """Return lines of a file, which becomes the most recently used one.
 
         Args:
             path: as it was, or is.

@@ -512,3 +512,45 @@ def test_a_summary_a_fact_and_an_archived_session_tell_the_same_once(
 
 NO_ORDER = """the first time after the ferry trip | the sum of the first n ferry trips | 到了以后第一次 ferry trip
 What is a good first name? ferry trip | the last page of the book ferry trip | in order to win ferry trip"""
+
+
+# -- what held when ----------------------------------------------------------------
+
+PORTO = "facts/2024-02-01-porto.md"
+COIMBRA = "facts/2027-03-01-coimbra.md"
+HOMES = {
+    PORTO: "---\nvalid_from: 2024-02-01\nvalid_until: 2027-02-28\n"
+    f"superseded_by: {COIMBRA}\n---\n\nAna lives in Porto.\n",
+    COIMBRA: f"---\nsupersedes: [{PORTO}]\n---\n\nAna lives in Coimbra.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "today", "first"),
+    [
+        ("Where does Ana live?", dt.date(2027, 4, 1), COIMBRA),
+        ("Where does Ana live?", dt.date(2026, 4, 1), PORTO),
+        ("Where did Ana live in January 2027?", dt.date(2027, 4, 1), PORTO),
+        ("Where did Ana live in 2025?", dt.date(2027, 4, 1), PORTO),
+    ],
+)
+def test_a_question_is_answered_first_by_what_held_on_its_days(
+    tmp_path: Path, question: str, today: dt.date, first: str
+) -> None:
+    """A superseded fact never stands alone: what replaced it is shown, too."""
+    user = write(tmp_path, {**HOMES, **FILLER})
+    found = User(user).search_files(question, today=today)
+    assert found[0].path == first
+    answer = Toolbox(user, lambda: dt.datetime.combine(today, dt.time(12)))
+    assert "No memory is dated" not in answer.call("search_files", {"query": question})
+
+
+def test_a_heading_tells_what_a_memory_replaced_and_when_that_held(
+    tmp_path: Path,
+) -> None:
+    user = write(tmp_path, {**HOMES, **FILLER})
+    box = Toolbox(user, lambda: dt.datetime(2027, 4, 1, 12))
+    lines = box.call("search_files", {"query": "Where did Ana live before Coimbra?"})
+    held = "held 2024-02-01 to 2027-02-28"
+    assert f'Mon  replaced "Ana lives in Porto." {held}' in lines
+    assert f"{PORTO}  Thu  superseded by {COIMBRA}  {held}" in lines

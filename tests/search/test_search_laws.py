@@ -119,9 +119,12 @@ def test_of_equals_the_newest_is_first_and_another_role_behind_it() -> None:
 
 def test_what_replaced_a_memory_stands_right_before_it() -> None:
     old = hit("old", 0.9, newer="new")
-    ordered = put_current_first([old, hit("other", 0.8), hit("new", 0.1)])
+    ordered = put_current_first([old, hit("other", 0.8), hit("new", 0.1)], WEIGHTS)
     assert places(ordered) == ["new:1", "old:1", "other:1"]
     assert ordered[0].score == 0.9
+    then = dataclasses.replace(old, features=Features(day=WEIGHTS.on_day))
+    ordered = put_current_first([then, hit("new", 0.1)], WEIGHTS)
+    assert places(ordered) == ["old:1", "new:1"]
 
 
 def test_an_answer_ends_at_its_budget_its_limit_or_where_hits_are_weak() -> None:
