@@ -20,6 +20,7 @@ from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
 from filemem.text import dates, terms
+from filemem.text.expressions import numbers
 from filemem.text.lenient_json import Listed, read_list
 from filemem.text.plain import LINK, one_line
 from filemem.text.quotes import comparable, one_form_of_numbers, stands_in
@@ -278,7 +279,7 @@ class ShownText:
         text = re.sub(r"(?m)^\[\d+:\d+\]", "", request.text)
         self._letters = comparable(text)
         self._numbers = _numbers(text)
-        self._numbers.update(map(str, dates.numbers(terms.simplified(text))))
+        self._numbers.update(map(str, numbers(terms.simplified(text))))
         for turn in request.turns.values():
             for mention in dates.mentioned(turn.text, turn.day):
                 for span in mention.spans:  # a bare Friday's may be several

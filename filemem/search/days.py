@@ -9,6 +9,7 @@ from filemem.index import Corpus
 from filemem.search.validity import FIRST_DAY, LAST_DAY
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
+from filemem.text.expressions import Mention
 
 RECENT_DAYS = 14  # or a few days
 FEW_WEEKS_DAYS = 42
@@ -97,7 +98,7 @@ def named_days(
     return NamedDays()
 
 
-def _settled(mention: dates.Mention, corpus: Corpus, newest: dt.date) -> dates.Mention:
+def _settled(mention: Mention, corpus: Corpus, newest: dt.date) -> Mention:
     """Return a mention that may be one of two days as the one that memories have."""
     only_one = mention._replace(other=None)
     if mention.other is None or mention.other.start <= newest:
@@ -105,7 +106,7 @@ def _settled(mention: dates.Mention, corpus: Corpus, newest: dt.date) -> dates.M
     return only_one if _any_dated(corpus, [only_one]) else mention
 
 
-def _any_dated(corpus: Corpus, mentions: Iterable[dates.Mention]) -> bool:
+def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
     """Say whether a memory is dated on one of the days."""
     for mention in mentions:
         for span in mention.spans:
@@ -114,7 +115,7 @@ def _any_dated(corpus: Corpus, mentions: Iterable[dates.Mention]) -> bool:
     return False
 
 
-def _ranges(question: str, mentions: list[dates.Mention], place: int) -> list[DayRange]:
+def _ranges(question: str, mentions: list[Mention], place: int) -> list[DayRange]:
     """Return the days of a mention.
 
     It reaches to the end of the next one in `from March to May`, and has all days after
@@ -139,7 +140,7 @@ def _ranges(question: str, mentions: list[dates.Mention], place: int) -> list[Da
     return ranges
 
 
-def _joined(question: str, first: dates.Mention, last: dates.Mention) -> bool:
+def _joined(question: str, first: Mention, last: Mention) -> bool:
     """Say whether two mentions are the ends of one range."""
     if _TO.fullmatch(question, first.end, last.start):
         return True

@@ -90,13 +90,6 @@ def test_words_for_a_vague_time_are_no_words_to_look_for(
     assert "2026-11-20" in text.split("notes/")[1]
 
 
-def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:
-    text = answer(tmp_path, "What did I paint in early March?", limit=20)
-    assert text.index("/2026-03-05") < min(
-        text.index(f"/{day}") for day in list(SESSIONS)[1:]
-    )
-
-
 @pytest.mark.parametrize(
     ("plan", "query"),
     [

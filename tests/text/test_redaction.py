@@ -6,9 +6,7 @@ No secret stands in this file: look-alikes are put together at run time, so that
 """
 
 import json
-import random
 import re
-import string
 import subprocess
 import sys
 from pathlib import Path
@@ -128,20 +126,6 @@ def test_a_secret_leaves_and_what_is_beside_it_stays(kind: str, marked: str) -> 
     assert found == [(kind, len(before), len(before) + len(secret))]
 
 
-def test_a_token_of_letters_alone_is_one() -> None:
-    """As most of the hub's are: 34 letters thrown by chance."""
-    chance = random.Random(28)
-    tokens = [
-        "hf_" + "".join(chance.choices(string.ascii_letters + string.digits, k=34))
-        for _ in range(500)
-    ]
-    tokens += [
-        "hf_" + "".join(chance.choices(string.ascii_letters, k=34)) for _ in range(500)
-    ]
-    kept = [redact(f"mine is {token}, keep it")[0] for token in tokens]
-    assert kept.count("mine is [redacted: token], keep it") >= len(tokens) - 10
-
-
 @pytest.mark.parametrize("text", NEAR_MISSES)
 def test_what_only_looks_alike_stays(text: str) -> None:
     assert redact(text) == (text, [])
@@ -182,23 +166,11 @@ def check_digit(digits: str) -> str:
 
 @st.composite
 def grouped_cards(draw: st.DrawFn) -> str:
-    makes = [
-        ("4", 16),
-        ("51", 16),
-        ("2221", 16),
-        ("37", 15),
-        ("62", 16),
-        ("62", 19),
-        ("6011", 16),
-    ]
-    prefix, size = draw(st.sampled_from(makes))
-    body = prefix + draw(
-        st.text(
-            "0123456789",
-            min_size=size - 1 - len(prefix),
-            max_size=size - 1 - len(prefix),
-        )
-    )
+    makes = st.sampled_from("4:16 51:16 2221:16 37:15 62:16 62:19 6011:16".split())
+    prefix, _, length = draw(makes).partition(":")
+    size = int(length)
+    missing = size - 1 - len(prefix)
+    body = prefix + draw(st.text("0123456789", min_size=missing, max_size=missing))
     number = body + check_digit(body)
     cuts = sorted(draw(st.sets(st.integers(1, size - 1), max_size=6)))
     separator = draw(st.sampled_from([" ", "-", "\u00a0", " - ", "–"]))
