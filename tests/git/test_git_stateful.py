@@ -38,7 +38,8 @@ class Memories(RuleBasedStateMachine):
         self.count = 0
         self.now = START
         self.written: list[set[str]] = [set(), set()]  # on each machine
-        self.may_go: set[str] = set()  # what an undo may take back, or was taken out
+        # On each machine, what an undo may take back, or was taken out.
+        self.may_go: list[set[str]] = [set(), set()]
         git(self.folder, "init", "--quiet", "--bare", "remote")
         store(self.folder / "0")
         git(self.folder / "0", "remote", "add", "origin", str(self.folder / "remote"))
@@ -105,7 +106,7 @@ class Memories(RuleBasedStateMachine):
         with open(f"{user.root}/{path}", "a", encoding="utf-8") as file:
             file.write(self.line(clone) + "\n")
         # No undo may take what was edited since.
-        self.may_go -= self.tokens(clone, live(path))
+        self.may_go[clone] -= self.tokens(clone, live(path))
         self.look(clone)
 
     @rule(clone=CLONES, event=st.booleans())
@@ -140,7 +141,8 @@ class Memories(RuleBasedStateMachine):
         else:
             place.write_text("".join([*lines, f"{self.line(clone)}\n"]))
         self.written[clone] -= gone
-        self.may_go |= gone
+        for may_go in self.may_go:
+            may_go |= gone
         self.look(clone)
 
     @rule(clone=CLONES)
@@ -163,7 +165,8 @@ class Memories(RuleBasedStateMachine):
     def remembers(self, clone: int) -> None:
         text = self.line(clone)
         jobs.remembered(self.user(clone), text, self.later())
-        self.may_go |= {*TOKEN.findall(text)}
+        for may_go in self.may_go:
+            may_go |= {*TOKEN.findall(text)}
         self.look(clone)
 
     @rule(clone=CLONES, job=st.sampled_from([jobs.compact, jobs.sweep, jobs.maintain]))
@@ -193,7 +196,7 @@ class Memories(RuleBasedStateMachine):
         except FilememError:
             assert self.tokens(clone) == before
         taken_back = before - self.tokens(clone)
-        assert taken_back <= self.may_go, taken_back - self.may_go
+        assert taken_back <= self.may_go[clone], taken_back - self.may_go[clone]
         for written in self.written:
             written -= taken_back
         self.look(clone)
@@ -208,7 +211,7 @@ class Memories(RuleBasedStateMachine):
         # What the other machine took back on purpose goes here too.
         gone = before - self.tokens(clone)
         assert not gone & self.written[1 - clone], gone
-        assert gone <= self.may_go, gone - self.may_go
+        assert gone <= self.may_go[0] | self.may_go[1], gone
         self.written[clone] -= gone
         self.look(clone)
 
