@@ -125,10 +125,15 @@ def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
                 is_below = house.index(room(found)) <= house.index(room(name))
                 assert is_below, f"{name} imports {found}"
     for named in re.findall(rf"`((?:{'|'.join(house)})(?:\.\w+)+)`", text):
-        module, _, last = f"filemem.{named}".rpartition(".")
-        code = MODULES[module].read_text() if module in MODULES else ""
-        defines = re.search(rf"^(?:class |def |){last}\b", code, re.MULTILINE)
-        assert f"filemem.{named}" in MODULES or defines, f"docs/code.md names {named}"
+        parts = f"filemem.{named}".split(".")
+        ends = range(1, len(parts) + 1)
+        module = max(
+            ".".join(parts[:n]) for n in ends if ".".join(parts[:n]) in MODULES
+        )
+        code = MODULES[module].read_text()
+        for name in parts[module.count(".") + 1 :]:
+            defines = re.search(rf"^ *(?:class |def |){name}\b", code, re.MULTILINE)
+            assert defines, f"docs/code.md names {named}"
 
 
 def test_chat_learning_and_forgetting_know_nothing_of_each_other() -> None:
