@@ -48,6 +48,11 @@ def decided(user: Folder, said: str, made: Note, at: dt.datetime = JUNE) -> list
     return remembered(user, at, Reader(made))
 
 
+def facts(user: Folder) -> list[str]:
+    """The paths of the facts that stand."""
+    return [path for path in tree(user) if path.startswith("facts/")]
+
+
 def refused(user: Folder, said: str, *notes: Note, **more: Any) -> str:
     """Why nothing is kept of a turn: the one reason."""
     assert kept(user, said, *notes, **more) == []
@@ -62,31 +67,20 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
     user: Folder,
 ) -> None:
     talk(user, MAY, "I live in Ghent.", "Nice.")
-    path = Path(
-        user.root, talk(user, JUNE, "Met Tom yesterday.\n> Hi!\n\nOK.", "Good.")
-    )
-    path.write_text(
-        f"{path.read_text()}- **nora** 2026-06-03 00:10: Tom comes tomorrow.\n"
-    )  # past midnight
-    reader, cost = Reader(GHENT), consolidate.cost(user, None).facts
-    assert (
-        cost["conversations"] == sessions.waiting(user)[0] == 2 * cost["requests"]
-        and 100 < cost["tokens"] < 3_000
-    )
+    path = talk(user, JUNE, "Met Tom yesterday.\n> Hi!\n\nOK.", "Good.")
+    user.append(path, "- **nora** 2026-06-03 00:10: Tom comes tomorrow.\n")
+    reader = Reader(GHENT)
+    cost = consolidate.cost(user, None).facts
+    assert (cost["conversations"], cost["requests"]) == (2, 1)
+    assert 100 < cost["tokens"] < 3_000
     remembered(user, JULY, reader)
     [told] = reader.told
-    assert (
-        "Friday 8 May 2026 (2026-05-08), 09:30:\n[1:6] Nora: I live in Ghent.\n[1:7] assistant: Nice."
-        in told
-    )
-    assert (
-        "(2026-06-02), 09:30:\n[2:6] Nora: Met Tom yesterday [1 June 2026].\n  > Hi!\n  \n  OK.\n[2:10]"
-        in told
-    )
-    assert (
-        "Wednesday 3 June 2026 (2026-06-03):\n[2:11] Nora: Tom comes tomorrow [4 June 2026]."
-        in told
-    )
+    for shown in (
+        "Friday 8 May 2026 (2026-05-08), 09:30:\n[1:6] Nora: I live in Ghent.\n[1:7] ",
+        "[2:6] Nora: Met Tom yesterday [1 June 2026].\n  > Hi!\n  \n  OK.\n[2:10]",
+        "Wednesday 3 June 2026 (2026-06-03):\n[2:11] Nora: Tom comes tomorrow [4 June",
+    ):
+        assert shown in told
     assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
     assert sessions.waiting(user) == (0, 0)
 
@@ -182,7 +176,7 @@ def test_a_fact_in_the_model_s_own_words_is_kept_with_its_source_and_its_line_of
     said = "ok so we closed on the flat in Ghent yesterday, 9 thousand under asking!!"
     bought = "Nora bought a flat in [[Ghent]] on 7 May 2026 for 9,000 less than asked."
     assert kept(user, said, note(bought, "closed on the flat in Ghent"))
-    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    [path] = facts(user)
     assert (
         user.memory(path).text
         == f"---\nsource: {SESSION}:6\nretold_by: reader\n---\n\n{bought}\n"
@@ -241,7 +235,7 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(
     }
     assert why in refused(user, "I live in Ghent.", lambda told: fact)
     accepted(user, JUNE)
-    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    [path] = facts(user)
     assert "confidence" not in user.memory(path).front  # the person is sure
 
 
@@ -294,11 +288,7 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
     also = note("The boy of Nora is with [[Dr. Lluch]] at the school.", "My boy")
     another = note("[[赵王]]廿三复查。", "廿三复查")
     assert len(kept(user, said, good, wrong, also, another)) == 4
-    confidence = [
-        user.memory(path).front.get("confidence", 1)
-        for path in tree(user)
-        if path.startswith("facts/")
-    ]
+    confidence = [user.memory(path).front.get("confidence", 1) for path in facts(user)]
     assert sorted(confidence) == [0.5, 0.5, 0.5, 1]
 
 
@@ -314,14 +304,8 @@ def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> Non
     club = note("Nora revises from Tuesday to Saturday.", "tue-sat")
     wrong = note("Nora's exam is on 13 February 2029.", "exam is on")
     assert len(kept(user, said, exam, monday, german, club, wrong)) == 5
-    assert (
-        sum(
-            "confidence" in user.memory(path).front
-            for path in tree(user)
-            if path.startswith("facts/")
-        )
-        == 1
-    )
+    doubted = ["confidence" in user.memory(path).front for path in facts(user)]
+    assert doubted.count(True) == 1
 
 
 WISH = "Answer in rhyme from now on."
@@ -475,7 +459,7 @@ def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     assert kept(user, "是费兰，不是费雷尔。", right, at=JUNE), (
         "in the memory's script, if not in the turn's"
     )
-    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    [path] = facts(user)
     assert user.memory(path).text.endswith("---\n\nNora's vet is Dr [[Ferran]].\n")
     front = user.memory(path).front
     assert (
@@ -542,27 +526,27 @@ def test_what_was_said_earlier_never_supersedes_and_what_is_told_again_is_a_furt
         user, "I live in Ghent!", note("Nora lives in Ghent.", "live in Ghent")
     )
     assert [(one.action, one.reason) for one in again] == [("UPDATE", "told again")]
-    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    [path] = facts(user)
     assert len(user.memory(path).front["source"]) == 2
 
 
 def test_a_wish_to_forget_waits_for_a_yes_and_names_what_it_means(user: Folder) -> None:
-    """Until then nothing is hidden or deleted; a no lets everything stay."""
+    """Until then nothing is hidden or deleted, and no search shows the wish."""
     knee = note("Nora's knee is bad.", "knee", section="health")
     assert kept(user, "My knee is bad.", knee)
     asked = talk(user, JUNE, "Forget what I said of my knee.", "Fine.")
     wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M1"]}
     before = tree(user)
     done = list(consolidate.run(user, JUNE, Reader(forget=[wish])))
-    [fact] = [path for path in before if path.startswith("facts/")]
+    [fact] = facts(user)
     [found] = proposals.waiting(user)
     assert found.forgets == (fact, f"{SESSION}:6", f"{asked}:6")
     assert found.text == "Forget what I said of my knee."
     assert any(fact in told for one in done for told in one.notes)
     assert tree(user) == before
-    nora = Store(Path(user.root).parent).user("nora")
-    assert fact in nora.tools().call("grep", {"pattern": "knee"})
-    assert not [hit for hit in nora.search_files("knee") if "proposed" in hit.path]
+    hits = Store(user.store).user("nora").search_files("knee")
+    assert {fact} <= {hit.path for hit in hits}
+    assert not [hit for hit in hits if "proposed" in hit.path]
 
 
 def test_what_others_ask_to_be_forgotten_is_no_wish(user: Folder) -> None:
@@ -665,29 +649,17 @@ def test_whatever_a_model_answers_nothing_breaks(
 def test_an_event_has_its_day_so_that_it_ages_and_one_that_has_come_to_stay_is_none_any_more(
     user: Folder,
 ) -> None:
-    start = note(
-        "Nora starts at the archive.",
-        "archive",
-        kind="event",
-        day="2026-06-01",
-        section="work",
-    )
+    event = {"kind": "event", "day": "2026-06-01", "section": "work"}
+    start = note("Nora starts at the archive.", "archive", **event)
     kept(user, "I start at the archive on 1 June.", start)
-    [path] = [path for path in tree(user) if path.startswith("facts/")]
-    assert {"kind": "event", "day": dt.date(2026, 6, 1)}.items() <= user.memory(
-        path
-    ).front.items()
+    [path] = facts(user)
+    front = user.memory(path).front
+    assert (front["kind"], front["day"]) == ("event", dt.date(2026, 6, 1))
     assert "## Work\n\n- Nora starts at the archive" in user.memory("profile.md").text
-    kept(
-        user,
-        "First week done.",
-        note("Nora works at the archive.", "First week", update="archive"),
-        at=JUNE,
-    )
-    assert (
-        not {"kind", "day"} & {*user.memory(path).front}
-        and "works at" in user.memory(path).text
-    )
+    works = note("Nora works at the archive.", "First week", update="archive")
+    kept(user, "First week done.", works, at=JUNE)
+    assert not {"kind", "day"} & {*user.memory(path).front}
+    assert "works at" in user.memory(path).text
 
 
 def test_facts_of_one_answer_may_end_each_other(user: Folder) -> None:

@@ -140,45 +140,20 @@ def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None
 def test_a_plan_s_line_goes_when_its_day_is_over_and_that_of_what_has_happened_stays(
     nora: Folder,
 ) -> None:
-    exam, loss = (
-        {"kind": "event", "section": "work"},
-        {"kind": "event", "section": "family"},
-    )
-    tell(
-        nora,
-        JUNE,
-        "exam on the 20th",
-        "Nora's exam is on 20 June 2026.",
-        day="2026-06-20",
-        **exam,
-    )
-    tell(
-        nora,
-        JUNE.replace(hour=12),
-        "lost my aunt",
-        "Nora's aunt died on 1 June 2026.",
-        day="2026-06-01",
-        **loss,
-    )
-    tell(
-        nora,
-        JUNE,
-        "guests",
-        "Nora has guests.",
-        day="2026-06-20",
-        valid_until="2026-07-01",
-        **exam,
-    )
+    work = {"kind": "event", "section": "work"}
+    exam = {"day": "2026-06-20", **work}
+    tell(nora, JUNE, "exam on the 20th", "Nora's exam is on 20 June 2026.", **exam)
+    loss = {"day": "2026-06-01", **work}
+    noon = JUNE.replace(hour=12)
+    tell(nora, noon, "lost my aunt", "Nora's aunt died on 1 June 2026.", **loss)
+    tell(nora, JUNE, "guests", "Nora has guests.", valid_until="2026-07-01", **exam)
     list(consolidate.run(nora, JUNE.replace(day=20), None))
     assert "exam" in shown(nora) and "aunt" in shown(nora)
-    talk(nora, JUNE, "a fair")  # read when it is over
-    remembered(
-        nora,
-        JULY,
-        Reader(
-            note("Nora's fair is on 21 June 2026.", "a fair", day="2026-06-21", **exam)
-        ),
+    fair = note(
+        "Nora's fair is on 21 June 2026.", "a fair", **{**exam, "day": "2026-06-21"}
     )
+    talk(nora, JUNE, "a fair")  # read when it is over
+    remembered(nora, JULY, Reader(fair))
     assert "aunt" in shown(nora) and "guests" in shown(nora), "they stay till the end"
     assert "exam" not in shown(nora) and "fair" not in shown(nora)
 
