@@ -12,6 +12,8 @@ from filemem.text.plain import LINK, printable
 from filemem.text.terms import CJK, LETTER, STOP, is_chinese
 
 MAX_FACT_CHARS = 400  # of a fact, of its line in the profile, of a wish
+MIN_TELLING_WORDS = 3  # of a clause that says enough to be a name
+MIN_TELLING_SIGNS = 5  # of one in Chinese
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
 
@@ -24,23 +26,41 @@ def plain(text: str) -> str:
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
     """Return the path of a new memory: its day and a few words of its first clause.
 
-    The owner's name in front is left out, and a day after it.
+    Args:
+        kind: the folder.
+        text: what it says; a day in front is left out.
+        day: its own.
+        owner: whose memory it is; the name in front is left out.
     """
-    said = plain(text)
-    if owner:
-        end = rf"(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
-        said = re.sub(f"^{re.escape(owner)}{end}", "", said, flags=re.IGNORECASE)
-    for mention in mentioned(said, day)[:1]:
-        is_one_day = mention.span.start == mention.span.end
-        if mention.start == 0 and not mention.relative and is_one_day:
-            said = said[mention.end :].strip(" .。") or said
+    said = _without_day(_without_owner(plain(text), owner), day)
     clause = _CLAUSE.split(said, maxsplit=1)[0].strip()
-    chinese = is_chinese(clause)
-    is_telling = len(clause) >= 5 if chinese else len(clause.split()) >= 3
-    words = slug(clause if is_telling else said, 24 if chinese else 26).split("-")
-    while len(words) > 3 and words[-1] in STOP:
+    if is_chinese(clause):
+        is_telling = len(clause) >= MIN_TELLING_SIGNS
+        max_chars = 24
+    else:
+        is_telling = len(clause.split()) >= MIN_TELLING_WORDS
+        max_chars = 26
+    if not is_telling:
+        clause = said
+    words = slug(clause, max_chars).split("-")
+    while len(words) > MIN_TELLING_WORDS and words[-1] in STOP:
         words.pop()
     return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
+
+
+def _without_owner(text: str, owner: str) -> str:
+    if not owner:
+        return text
+    end = rf"(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
+    return re.sub(f"^{re.escape(owner)}{end}", "", text, flags=re.IGNORECASE)
+
+
+def _without_day(text: str, day: dt.date) -> str:
+    for mention in mentioned(text, day)[:1]:
+        is_one_day = mention.span.start == mention.span.end
+        if mention.start == 0 and not mention.relative and is_one_day:
+            return text[mention.end :].strip(" .。") or text
+    return text
 
 
 def reference(paths: Iterable[str]) -> str:
@@ -77,19 +97,19 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
     if text.count("\r\n") * 2 > text.count("\n"):
         newline = "\r\n"
     start = len(text) - len(text.removeprefix("\ufeff"))
-    end = len(text)
-    if not memory.is_yaml:
-        if not memory.front_end:
-            if memory.lines and memory.lines[0].rstrip() == "---":
-                raise ValueError("the front matter is never closed")
-            fence = f"---{newline}"
-            head = fence + replaced("", key, value, newline) + fence
-            return (text[:start] + head + text[start:]).encode()
-        lines = text.split("\n")
-        start = len(lines[0]) + 1
-        end = sum(len(line) + 1 for line in lines[: memory.front_end - 1])
-    front = replaced(text[start:end], key, value, newline)
-    return (text[:start] + front + text[end:]).encode()
+    if memory.is_yaml:
+        return (text[:start] + replaced(text[start:], key, value, newline)).encode()
+    lines: list[str] = re.findall("[^\n]*\n|[^\n]+$", text)
+    if memory.front_end:
+        head = lines[0]
+        front = "".join(lines[1 : memory.front_end - 1])
+        rest = "".join(lines[memory.front_end - 1 :])
+        return (head + replaced(front, key, value, newline) + rest).encode()
+    if memory.lines and memory.lines[0].rstrip() == "---":
+        raise ValueError("the front matter is never closed")
+    fence = f"---{newline}"
+    front = replaced("", key, value, newline)
+    return (text[:start] + fence + front + fence + text[start:]).encode()
 
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:

@@ -30,21 +30,24 @@ def problems_of(memory: Memory) -> list[Problem]:
 
 
 def _in_text(memory: Memory) -> Iterator[Problem]:
+    """Yield what is wrong with the bytes, and with the fences of front matter."""
     path = memory.path
     if memory.encoding != UTF_8:
         what = f"not UTF-8, read as {memory.encoding}"
         yield Problem(path, 1, what, "save it as UTF-8")
     elif _REPLACED in memory.text and memory.text.encode() not in memory.data:
-        line = memory.text.count("\n", 0, memory.text.index(_REPLACED)) + 1
+        before = memory.text.partition(_REPLACED)[0]
+        line = before.count("\n") + 1
         remedy = f"correct the characters shown as {_REPLACED}"
         yield Problem(path, line, "bytes that are no UTF-8", remedy)
-    is_opened = memory.text.startswith("---") and memory.lines[0].rstrip() == "---"
+    is_opened = memory.lines[:1] and memory.lines[0].rstrip() == "---"
     if is_opened and not memory.front_end and not memory.is_yaml:
         what = "the front matter is never closed"
         yield Problem(path, 1, what, "add a line with --- under it")
 
 
 def _in_date(memory: Memory) -> Iterator[Problem]:
+    """Yield what is wrong with the date of the name, or of the front matter."""
     wrong = starts_with_no_date(memory.path)
     if wrong:
         what = f"the file's name starts with {wrong}, which is not a date"
@@ -53,7 +56,9 @@ def _in_date(memory: Memory) -> Iterator[Problem]:
     day = day_of(memory.front.get("date"))
     if not when or not day:
         return
-    named = f"{when.date:%Y-%m}" if when.day_unknown else str(when.date)
+    named = str(when.date)
+    if when.day_unknown:
+        named = f"{when.date:%Y-%m}"
     if not str(day).startswith(named):
         what = f"date is {day}, but the file's name says {named}"
         remedy = "the name decides: rename the file or correct the key"
@@ -61,12 +66,14 @@ def _in_date(memory: Memory) -> Iterator[Problem]:
 
 
 def _in_fields(memory: Memory) -> Iterator[Problem]:
+    """Yield what is wrong with the values of known keys."""
     for key, field in FIELDS.items():
         value = memory.front.get(key)
-        if value is not None and field.rule and not field.is_valid(value):
-            what = f"{key} is {one_line(repr(value), 40)}"
-            remedy = f"{key} is {field.rule}"
-            yield Problem(memory.path, memory.line_of(key), what, remedy)
+        if value is None or not field.rule or field.is_valid(value):
+            continue
+        line = memory.line_of(key)
+        what = f"{key} is {one_line(repr(value), 40)}"
+        yield Problem(memory.path, line, what, f"{key} is {field.rule}")
 
 
 def strays(folder: Folder) -> Iterator[Problem]:

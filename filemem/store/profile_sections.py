@@ -22,7 +22,8 @@ def under(lines: Iterable[str], name: str) -> list[str]:
     """The lines below the heading of a section, up to the next heading."""
     found, inside = list[str](), False
     for said in lines:
-        if match := HEADING.match(said):
+        match = HEADING.match(said)
+        if match:
             inside = is_of(match[1], SECTIONS[name])
         elif inside and said.strip() not in (BEGIN, END):
             found.append(said)
