@@ -25,6 +25,7 @@ from filemem.importers.base import (
     Skipped,
 )
 from filemem.importers.identity import (
+    Fresh,
     Turn,
     as_lines,
     find_fresh,
@@ -37,7 +38,8 @@ from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
-from filemem.store.imports import Origins
+from filemem.store.imports import Imported, Origins
+from filemem.store.memory import Memory
 from filemem.store.paths import ARCHIVE, live, numbered, slug
 from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, escape_controls, one_line
@@ -164,29 +166,47 @@ class Intake:
         if imported and imported.path in self._planned:
             path = imported.path
         fresh = find_fresh(said, imported, turns_of(session), whole=whole)
-        if imported and not path and len(fresh.new) in (0, len(said)):
+        name = title or one_line(item.id)
+        if imported and not path and self._is_deleted(said, imported, fresh, whole):
             # Its name may be forgotten, too.
             named = f" as {imported.path}" if "/" in imported.path else ""
             why = f"imported before{named} and deleted since; it stays deleted"
-            self.skip(title or one_line(item.id), why)
-            return
-        # What is no UTF-8 any more is never rewritten: it goes on in another session.
-        is_utf8 = session is None or encoding_of(session.data) == UTF_8
-        if path and (is_utf8 or not fresh.new):
+            self.skip(name, why)
+            self._secrets.clear()
+            path = imported.path
+        elif path and (not fresh.new or _is_utf8(session)):
             report = self.report.updated if fresh.new else self.report.unchanged
+            report.append(ImportedMemory(self.folder.name, path, len(fresh.new)))
             if session and fresh.new and not self.dry_run:
                 lines = as_lines(fresh.new, transcript.last_day(session))
                 self.folder.append(path, lines)
         else:
-            report = self.report.added
             began = _began(item, fresh.new, written_at)
             path = self._create_session(item.assistant, origin, title, began, fresh.new)
-        report.append(ImportedMemory(self.folder.name, path, len(fresh.new)))
+            new = ImportedMemory(self.folder.name, path, len(fresh.new))
+            self.report.added.append(new)
         if fresh.unrecorded:
             parts = [turn.part for turn in fresh.unrecorded]
             self.origins.add(origin, path, parts, fresh.behind)
         if fresh.new:
-            self._report_secrets(title or one_line(item.id))
+            self._report_secrets(name)
+
+    def _is_deleted(
+        self, said: list[Turn], imported: Imported, fresh: Fresh, whole: bool
+    ) -> bool:
+        """Tell whether all of a conversation stays deleted.
+
+        What is new of it is kept, where the record tells which turns these are. A
+        record of another machine does not: of its ids and digests none is ours.
+        """
+        if len(fresh.new) < len(said):
+            return not fresh.new
+        own = self.gate.digest("").partition(".")[0]
+        is_readable = any(
+            part.startswith(own) or not _DIGEST.fullmatch(part)
+            for part in imported.parts
+        )
+        return whole or not is_readable
 
     def _turns(self, item: ImportedConversation) -> list[Turn]:
         """Return the turns that have words, as they will stand in the session."""
@@ -389,6 +409,11 @@ def _without_thoughts(text: str) -> str:
     spoken = ThoughtFilter(lambda piece: None)
     spoken.feed(text, final=True)
     return _REASONING.sub("", spoken.text)
+
+
+def _is_utf8(session: Memory | None) -> bool:
+    """Tell whether a session may be added to; in another encoding it never is."""
+    return session is None or encoding_of(session.data) == UTF_8
 
 
 def _began(

@@ -475,6 +475,9 @@ def test_a_forgotten_conversation_that_is_sent_again_stays_forgotten(
         new = [{"role": "user", "content": text} for text in since]
         path = mara.add_conversation([*told, *new], id=id)
     assert kept(mara, path) == ["Is it late?", "And now?"]
+    mara.forget(path)
+    path = mara.add_conversation([{"role": "user", "content": "Alone."}], id=id)
+    assert kept(mara, path) == ["Alone."]
     assert kept(mara, mara.add_conversation(hello, id=f"{id} of tomorrow".strip()))
     assert not mara.grep("zeppelin")
 
