@@ -18,7 +18,7 @@ MAX_FILES = 45
 MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
 
-TOLD_DAYS = 14  # after a day, on which it is still told of
+TOLD_DAYS = 14  # before and after a day, on which it is told of
 
 Values = dict[int, float]  # by passage
 
@@ -247,7 +247,7 @@ def _likely_files(
                 value *= weights.assistant
             best[first] = max(best.get(first, 0.0), value)
     for days in query.days:
-        for entry in corpus.dated(days.first, days.last + TOLD_DAYS):
+        for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
             share = query_weight * weights.on_day
             best[entry.first] = best.get(entry.first, 0.0) + share
     return best

@@ -264,13 +264,17 @@ def tells_of(entry: IndexedFile, days: Sequence[DayRange]) -> bool:
 
 
 def day_share(said_on: int, days: Sequence[DayRange]) -> float:
-    """Return 1 for a day asked for, as an ordinal, half for one shortly after."""
+    """Return 1 for a day asked for, as an ordinal, half for one shortly off.
+
+    People tell of a day before it comes, and afterwards.
+    """
     share = 0.0
     for asked in days:
         if said_on and asked.holds(said_on):
             return 1.0
-        if asked.last < said_on <= asked.last + TOLD_DAYS:
-            share = 0.5  # people tell of a day afterwards
+        is_told = asked.first - TOLD_DAYS <= said_on <= asked.last + TOLD_DAYS
+        if said_on and is_told:
+            share = 0.5
     return share
 
 

@@ -554,3 +554,14 @@ def test_a_heading_tells_what_a_memory_replaced_and_when_that_held(
     held = "held 2024-02-01 to 2027-02-28"
     assert f'Mon  replaced "Ana lives in Porto." {held}' in lines
     assert f"{PORTO}  Thu  superseded by {COIMBRA}  {held}" in lines
+
+
+@pytest.mark.parametrize("question", ["What is on next week?", "下周有什么事？"])
+def test_what_comes_is_answered_by_what_names_its_days(
+    tmp_path: Path, question: str
+) -> None:
+    plan = "facts/2026/2026-11-18-dentist.md"
+    user = write(tmp_path, {plan: "Dentist on 25 November 2026 at 10.\n", **DIARY})
+    lines = answer(user, question)
+    assert headings(lines)[0] == plan
+    assert not any(line.startswith("No memory") for line in lines)

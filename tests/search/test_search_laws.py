@@ -56,10 +56,10 @@ def test_a_word_counts_for_neighbours_less_and_never_past_a_pause() -> None:
     }
 
 
-def test_a_day_asked_for_counts_most_and_the_days_after_it_half() -> None:
+def test_a_day_asked_for_counts_most_and_the_days_around_it_half() -> None:
     day = DAY.toordinal()
     shares = [day_share(said_on, ASKED) for said_on in (day - 1, day, day + 1, 0)]
-    assert shares == [0.0, 1.0, 0.5, 0.0]
+    assert shares == [0.5, 1.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize(
