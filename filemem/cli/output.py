@@ -126,7 +126,7 @@ class Progress:
 
     def __init__(self, label: str) -> None:
         self._bar = click.progressbar(
-            length=1, label=label, show_pos=True, file=sys.stderr
+            length=1, label=label, show_pos=True, width=0, file=sys.stderr
         )
         self._visible_from = time.monotonic() + self.PATIENCE_SECONDS
 
