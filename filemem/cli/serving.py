@@ -341,7 +341,7 @@ def add_command(call: Context, name: str) -> Output:
     store = _opened(call)
     call.user = name
     user = call.writer(begins=False).name
-    yield keys.add_key(store.root, user, call.now)
+    yield keys.add_key(store.root, user, call.now.date())
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 

@@ -24,6 +24,8 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in DOCUMENTS}
 BLOCK = re.compile(r"(?ms)^```(.*?)\n(.*?)^```$")
 COMMIT = re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b")
+MAX_COLUMNS = 100
+MAX_CHANGELOG_LINES = 60
 GIT = """\
 [user]
 name = Mara Lind
@@ -182,3 +184,14 @@ def test_relative_links_lead_to_files() -> None:
     for path, text in TEXTS.items():
         for target in re.findall(r"\]\(([^()\s#]+)", BLOCK.sub("", text)):
             assert "://" in target or (path.parent / target).is_file(), target
+
+
+def test_a_line_of_prose_fits_a_screen_and_the_changelog_is_one() -> None:
+    """Tables and code aside."""
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changes.count("\n") <= MAX_CHANGELOG_LINES
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for text in (*TEXTS.values(), changes, contributing):
+        for line in BLOCK.sub("", text).splitlines():
+            is_prose = not re.match(r"\s*\||    |\s*<", line)
+            assert not is_prose or len(line) <= MAX_COLUMNS, line
