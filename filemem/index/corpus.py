@@ -15,6 +15,8 @@ NEAR_RATIO = (
     0.8  # of 1, how alike two words are of which one may be meant for the other
 )
 
+_RETELLS = bytes(flags & RETELLS for flags in range(256))  # a table: by flags
+
 
 class Postings(NamedTuple):
     """Where a token stands.
@@ -62,7 +64,7 @@ class Corpus:
         for file in snapshot.files:
             self._is_live[file.first : file.first + file.count] = b"\1" * file.count
         self._has_gaps = 0 in self._is_live
-        retells = bytes(flags & RETELLS for flags in snapshot.flags)
+        retells = snapshot.flags.tobytes().translate(_RETELLS)
         self._counts = bytes(map(operator.gt, self._is_live, retells))
         if 2 * self._counts.count(1) < snapshot.live:
             self._counts = bytes(self._is_live)

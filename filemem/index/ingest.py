@@ -91,6 +91,7 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     speakers = {passage.speaker for passage in passages}
     assistants = {one for one in speakers if memory.role(one) is Role.ASSISTANT}
     cites = _SOURCE.search(str(memory.metadata.get("source", ""))) is not None
+    mark = _mark_of_source(memory)
     day_starts: list[tuple[int, int]] = []
     day = None
     for place, start, end in memory.windows:
@@ -105,7 +106,7 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
             flags |= snapshot.BY_ASSISTANT
         if start or has_paused[place] or _is_apart(memory, place):
             flags |= snapshot.APART
-        if cites or _retells(memory, passage.text):
+        if cites or (mark and mark.search(passage.text)):
             flags |= snapshot.RETELLS
         if terms.ends_in_question(speech):
             flags |= snapshot.ASKS
@@ -129,17 +130,17 @@ def _is_apart(memory: Memory, place: int) -> bool:
     if place == 0 or memory.path == PROFILE:
         return True
     before, passage = memory.passages[place - 1 : place + 1]
-    return memory.kind == "summaries" and passage.context != before.context
+    return passage.context != before.context and memory.kind == "summaries"
 
 
-def _retells(memory: Memory, text: str) -> bool:
-    """Tell whether a line of a summary or of the profile names what it retells.
+def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:
+    """Return how passages of a memory name what they retell, if any may.
 
-    That of a summary names turns, that of the profile a fact.
+    A line of a summary names turns, one of the profile a fact.
     """
     if memory.kind == "summaries":
-        return _SOURCE.search(text) is not None
-    return memory.path == PROFILE and SOURCE_MARK.search(text) is not None
+        return _SOURCE
+    return SOURCE_MARK if memory.path == PROFILE else None
 
 
 def _tokens(text: str) -> list[str]:

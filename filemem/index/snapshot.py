@@ -274,10 +274,12 @@ def _extended(packed: bytes, numbers: list[int]) -> bytes:
     counts: dict[int, int] = {}
     for number in numbers:
         counts[number] = counts.get(number, 0) + 1
-    times = bytes(min(count, MAX_COUNT) for count in counts.values())
+    times = list(counts.values())
+    if max(times) > MAX_COUNT:
+        times = [min(count, MAX_COUNT) for count in times]
     middle = len(packed) // BYTES_OF_POSTING * BYTES_OF_NUMBER
     more = array("I", counts).tobytes()
-    return packed[:middle] + more + packed[middle:] + times
+    return packed[:middle] + more + packed[middle:] + bytes(times)
 
 
 def key_of(token: str) -> bytes:
