@@ -56,9 +56,7 @@ def places(found: Memory) -> list[tuple[int, int, str]]:
             "我學會說臺灣國語，歡迎來到圖書館。\n",
             "gb18030",
         ),
-        ("乌龙茶".encode("gb18030")[:-1], "乌龙\ufffd", "gb18030"),
         ("Oolong, 乌龙\n".encode("utf-16"), "Oolong, 乌龙\n", "utf-16"),
-        ("Oolong\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "Oolong\n", "utf-16"),
         (b"tea \xff\xfe tea\n", "tea ÿþ tea\n", "latin-1"),
     ],
 )
@@ -348,20 +346,10 @@ def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:
     assert slug(text) == name
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Mara's dog is Wangcai.",
-        "Mara的dog is Wangcai",
-        "mara 的dog is Wangcai",
-        "Mara: dog is Wangcai",
-    ],
-)
-def test_a_facts_name_leaves_out_whose_it_is(text: str) -> None:
-    assert (
-        facts.name("facts", text, dt.date(2026, 11, 20), "Mara")
-        == "facts/2026/2026-11-20-dog-is-wangcai.md"
-    )
+@pytest.mark.parametrize("start", ["Mara's ", "Mara的", "mara 的", "Mara: "])
+def test_a_facts_name_leaves_out_whose_it_is(start: str) -> None:
+    path = facts.name("facts", f"{start}dog is Wangcai", dt.date(2026, 11, 20), "Mara")
+    assert path == "facts/2026/2026-11-20-dog-is-wangcai.md"
 
 
 @settings(deadline=None)
