@@ -5,7 +5,6 @@ longer so stands below what replaced it; what quotes memory is no evidence.
 """
 
 import datetime as dt
-import itertools
 import re
 from pathlib import Path
 
@@ -167,40 +166,6 @@ def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -
 
 
 # -- fewer, and by file ------------------------------------------------------------------------------------------
-
-
-def test_the_best_stand_first_by_file_then_more_of_them_and_none_twice(
-    tmp_path: Path,
-) -> None:
-    day = {
-        f"sessions/2026/2026-02-0{day}-0900-x.md": talk(
-            *(
-                f"The lighthouse of Cabo {name} {n} has {'a lamp and ' * (n % 2)}a keeper."
-                for n in range(40)
-            )
-        )
-        for day, name in ((1, "Frio"), (2, "Raso"))
-    }
-    user, question = write(tmp_path, day), "Which lighthouse has a keeper and a lamp?"
-    hits, lines = (
-        User(user).search_files(question, limit=60, today=NOW.date()),
-        answer(user, question, limit=60),
-    )
-    places = [(hit.path, hit.line) for hit in hits]
-    assert len(places) == len(set(places))
-    blocks = [
-        list(group) for _, group in itertools.groupby(hits, key=lambda hit: hit.path)
-    ]
-    best = [max(hit.score for hit in block) for block in blocks]
-    assert len(blocks) > 2 and best == sorted(best, reverse=True)
-    first, later = blocks[0] + blocks[1], [hit for block in blocks[2:] for hit in block]
-    assert min(hit.score for hit in first) >= max(hit.score for hit in later)
-    assert all(a.line < b.line for a, b in itertools.pairwise(blocks[0]))
-    goes_on = [
-        line.endswith("  more") for line in lines if line.startswith("sessions/")
-    ]
-    assert goes_on == [False, False, *[True] * (len(goes_on) - 2)]
-    assert lines[0].startswith(f"{len(places)} passages in 2 of 2 files")
 
 
 def test_of_a_long_turn_the_best_window_is_shown(tmp_path: Path) -> None:
