@@ -23,11 +23,13 @@ from filemem.forget.matching import (
     Occurrence,
     occurrences,
 )
+from filemem.store import files
 from filemem.store.folder import (
     BOOKKEEPING,
     PROPOSED,
     Folder,
     Progress,
+    is_memory_name,
     no_progress,
 )
 from filemem.store.memory import NAMELESS, SOURCE_MARK, Memory, parse
@@ -38,6 +40,7 @@ from filemem.text.plain import digest, one_line
 # In the bookkeeping: what is made anew, and digests of an earlier version's server.
 CACHES = ("index", "vectors", "chats.jsonl")
 MAX_LINES = 10_000  # of a range that a citation names
+_BACKUP_MARKS = ".#~$"  # what editors put before a name
 
 _LINES = r"(?::(\d[\d,\s-]*))?"
 _PLACE = re.compile(rf"(.*?){_LINES}", re.DOTALL)
@@ -246,7 +249,8 @@ def without_names(text: str, gone: Iterable[str]) -> str:
         if stem in text:
             place = rf"(?<![\w-])(?:archive/)?{re.escape(path)}(?::\d[\d,-]*)?"
             text = re.sub(place, NAMELESS, text)
-            stems[stem] = None
+            if is_memory_name(PurePath(path).name):  # not a copy of one that stays
+                stems[stem] = None
     for stem in stems:
         if DATED.match(stem):
             text = re.sub(rf"(?<![\w-]){re.escape(stem)}(?![\w-])", NAMELESS, text)
@@ -441,14 +445,17 @@ class _Cascade:
 
     def plan(self) -> DeletionPlan:
         """Return the plan, with what says it and does not go."""
+        skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
+        found = occurrences(self.folder.root, self.matcher, skipped)
+        for path in {one.path for one in found}.difference(self.memories):
+            self._take_copy(path)
         items = [item for going in self.going.values() for item in going]
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         gone = [live(item.path) for item in items if not item.line]
         records = dict[str, None]()
         others = list[Occurrence]()
         left = list[Occurrence]()
-        skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
-        for one in occurrences(self.folder.root, self.matcher, skipped):
+        for one in found:
             if one.path.startswith(f"{BOOKKEEPING}/"):
                 records[one.path] = None
             elif self._goes(one.path, one.line):
@@ -458,6 +465,25 @@ class _Cascade:
             elif self.matcher.match(without_names(one.text, gone)):
                 others.append(one)
         return DeletionPlan(items, [*records], others, left, self.matcher)
+
+    def _take_copy(self, path: str) -> None:
+        """Take a file where it is a mere copy of the memory that it is a backup of.
+
+        It goes before any of that memory: afterwards it would be no copy any more.
+        """
+        above, name = os.path.split(path)
+        original = name.lstrip(_BACKUP_MARKS)
+        for going in self.going.keys() & self.memories.keys():
+            folder, memory_name = os.path.split(going)
+            if folder != above or not original.startswith(memory_name):
+                continue
+            with contextlib.suppress(FilememError, OSError):
+                data = files.read(f"{self.folder.root}/{path}")
+                lines = {b"", *self.memories[going].data.splitlines()}
+                if lines.issuperset(data.splitlines()):
+                    level = 1 + max(item.level for item in self.going[going])
+                    copy = Removal(path, why="a copy", level=level, digest=digest(data))
+                    self.going[path] = [copy]
 
 
 def _citing(
