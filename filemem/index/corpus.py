@@ -37,6 +37,7 @@ class Corpus:
 
     Attributes:
         lines: by passage its first line.
+        firsts: by passage the first one of its file.
         speakers: by passage the number of its speaker.
         speaker_names: folded, by their numbers; 0 is nobody.
         lengths: by passage its length in words, stop words aside.
@@ -61,8 +62,12 @@ class Corpus:
         self.files = len(snapshot.files)
         self.archived = sum(file.archived for file in snapshot.files)
         self._is_live = bytearray(len(snapshot.lines))
+        firsts = array("I", bytes(array("I").itemsize * len(snapshot.lines)))
         for file in snapshot.files:
-            self._is_live[file.first : file.first + file.count] = b"\1" * file.count
+            span = slice(file.first, file.first + file.count)
+            self._is_live[span] = b"\1" * file.count
+            firsts[span] = array("I", [file.first]) * file.count
+        self.firsts: Sequence[int] = firsts
         self._has_gaps = 0 in self._is_live
         retells = snapshot.flags.tobytes().translate(_RETELLS)
         self._counts = bytes(map(operator.gt, self._is_live, retells))

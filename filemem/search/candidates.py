@@ -28,13 +28,12 @@ class Occurrences:
     """Where one word of the question stands.
 
     `weight` is the most that it counts, its rarity times its weight in the question;
-    `values` what it counts in each passage, by the first passage of the file; `exact`
-    the passages with the word itself.
+    `values` what it counts in each passage; `exact` are those with the word itself.
     """
 
     weight: float
     is_known: bool
-    values: dict[int, Values] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
     exact: set[int] = field(default_factory=set)
 
 
@@ -174,28 +173,33 @@ def _occurrences(
     for lookup in lookups:
         word = query.words[lookup.word]
         weight = word.weight * lookup.weight
-        values = _bm25(corpus, lookup.tokens, weights, is_wanted)
-        own = found[lookup.word]
         if lookup.is_exact:
+            values = _bm25(corpus, lookup.tokens, weight, weights, is_wanted)
             is_known = lookup.frequency > 0
-            own = Occurrences(weight, is_known, {}, set(values))
-            found[lookup.word] = own
-        else:
-            weight *= weights.lesser_word
+            found[lookup.word] = Occurrences(weight, is_known, values, set(values))
+            continue
+        weight *= weights.lesser_word
+        known = found[lookup.word].values
+        values = _bm25(corpus, lookup.tokens, weight, weights, is_wanted)
         for number, value in values.items():
-            of_file = own.values.setdefault(corpus.file(number).first, {})
-            of_file[number] = max(of_file.get(number, 0.0), weight * value)
+            if value > known.get(number, 0.0):
+                known[number] = value
     return found
 
 
 def _bm25(
-    corpus: Corpus, tokens: Iterable[str], weights: Weights, is_wanted: bytearray
+    corpus: Corpus,
+    tokens: Iterable[str],
+    weight: float,
+    weights: Weights,
+    is_wanted: bytearray,
 ) -> Values:
-    """Return how well some tokens match each wanted passage, from 0 to k1 + 1.
+    """Return how well some tokens match each wanted passage.
 
     Args:
         corpus: where to look.
         tokens: those of one stem, counted together.
+        weight: what they count; a passage has up to k1 + 1 times as much.
         weights: `bm25_k1` and `bm25_b`.
         is_wanted: by passage 1 if it is wanted, else 0.
     """
@@ -207,11 +211,12 @@ def _bm25(
         for number, count in itertools.compress(pairs, wanted):
             counts[number] = counts.get(number, 0.0) + count
     k1 = weights.bm25_k1
+    base = 1 - weights.bm25_b
     b_per_word = weights.bm25_b / max(1.0, corpus.mean_length)
+    lengths = corpus.lengths
     return {
-        number: (k1 + 1)
-        * count
-        / (count + k1 * (1 - weights.bm25_b + b_per_word * corpus.lengths[number]))
+        number: weight
+        * ((k1 + 1) * count / (count + k1 * (base + b_per_word * lengths[number])))
         for number, count in counts.items()
     }
 
@@ -232,20 +237,19 @@ def _likely_files(
         query_weight: what all of its words count together.
         weights: the numbers of the ranking.
     """
-    best: dict[int, float] = {}
-    totals: dict[int, Values] = {}
+    sums: Values = {}
     for found in occurrences:
-        for first, values in found.values.items():
-            sums = totals.setdefault(first, {})
-            for number, value in values.items():
-                sums[number] = sums.get(number, 0.0) + value
-    for first, sums in totals.items():
-        for number, value in sums.items():
-            if corpus.speakers[number] in query.about:
-                value += query_weight * weights.named_speaker
-            if corpus.by_assistant(number) and not query.asks_assistant:
-                value *= weights.assistant
-            best[first] = max(best.get(first, 0.0), value)
+        for number, value in found.values.items():
+            sums[number] = sums.get(number, 0.0) + value
+    best: dict[int, float] = {}
+    for number, value in sums.items():
+        if corpus.speakers[number] in query.about:
+            value += query_weight * weights.named_speaker
+        if not query.asks_assistant and corpus.by_assistant(number):
+            value *= weights.assistant
+        first = corpus.firsts[number]
+        if value > best.get(first, 0.0):
+            best[first] = value
     for days in query.days:
         for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
             share = query_weight * weights.on_day

@@ -97,6 +97,23 @@ class Ranked:
     strength: float = 0.0
 
 
+@dataclass(frozen=True)
+class Spread:
+    """What the words of a question count for passages, as shares of its weight.
+
+    Attributes:
+        by_word: by word, what it counts for each passage, there and nearby.
+        words: by passage, what all of them count.
+        session: by the first passage of a file, what their best places in it count.
+        held: by passage, how many of them it has itself.
+    """
+
+    by_word: Mapping[str, Values]
+    words: Values
+    session: Values
+    held: Mapping[int, int]
+
+
 def rank(
     query: Query,
     corpus: Corpus,
@@ -115,10 +132,11 @@ def rank(
         filters: which passages may be shown.
         weights: the numbers of the ranking.
     """
+    spread = spread_words(query, corpus, candidates, weights)
     matches: list[Ranked] = []
     for entry in candidates.files:
         document = file_weight(entry)
-        rows = file_features(query, corpus, candidates, entry, document, weights)
+        rows = file_features(query, corpus, spread, entry, document, weights)
         for number, features in rows.items():
             if filters.admits_passage(corpus, entry, number):
                 matches.append(Ranked(number, entry, features, features.score))
@@ -126,15 +144,70 @@ def rank(
         key=lambda one: (-one.score, -one.entry.date, one.entry.path, one.number)
     )
     return [
-        replace(match, strength=coverage(query, candidates, match))
-        for match in matches[:MAX_MATCHES]
+        _with_words(match, query, candidates, spread) for match in matches[:MAX_MATCHES]
     ]
+
+
+def _with_words(
+    match: Ranked, query: Query, candidates: Candidates, spread: Spread
+) -> Ranked:
+    """Return a match with what each word counts for it, and its strength."""
+    by_word = {
+        text: values[match.number]
+        for text, values in spread.by_word.items()
+        if match.number in values
+    }
+    features = replace(match.features, by_word=by_word)
+    strength = coverage(query, candidates, match.number, by_word)
+    return replace(match, features=features, strength=strength)
+
+
+def spread_words(
+    query: Query, corpus: Corpus, candidates: Candidates, weights: Weights
+) -> Spread:
+    """Return what the words of a question count for the passages of the candidates.
+
+    Args:
+        query: whose words they are.
+        corpus: the passages.
+        candidates: where the words stand.
+        weights: the numbers of the ranking.
+    """
+    reaches: dict[int, range] = {}
+    for entry in candidates.files:
+        reaches.update(reach_of_passages(entry, corpus.flags, weights))
+    by_word: dict[str, Values] = {}
+    words: Values = {}
+    session: Values = {}
+    held: Counter[int] = Counter()
+    for word, found in zip(query.words, candidates.occurrences, strict=True):
+        shares = {
+            number: value / candidates.query_weight
+            for number, value in found.values.items()
+        }
+        by_word[word.text] = spread_to_neighbors(shares, reaches, weights)
+        for number, share in by_word[word.text].items():
+            words[number] = words.get(number, 0.0) + share
+        for first, share in best_of_files(shares, corpus).items():
+            session[first] = session.get(first, 0.0) + share
+        held.update(found.exact)
+    return Spread(by_word, words, session, held)
+
+
+def best_of_files(values: Values, corpus: Corpus) -> Values:
+    """Return the greatest value in each file, by the file's first passage."""
+    best: Values = {}
+    for number, value in values.items():
+        first = corpus.firsts[number]
+        if value > best.get(first, 0.0):
+            best[first] = value
+    return best
 
 
 def file_features(
     query: Query,
     corpus: Corpus,
-    candidates: Candidates,
+    spread: Spread,
     entry: IndexedFile,
     document: float,
     weights: Weights,
@@ -144,29 +217,18 @@ def file_features(
     Args:
         query: what is asked.
         corpus: the passages.
-        candidates: where the words stand.
+        spread: what the words of the question count.
         entry: the file.
         document: what the file counts.
         weights: the numbers of the ranking.
     """
-    by_word: dict[int, dict[str, float]] = {}
-    held: Counter[int] = Counter()
-    session = 0.0
-    reaches = reach_of_passages(entry, corpus.flags)
-    for word, found in zip(query.words, candidates.occurrences, strict=True):
-        values = found.values.get(entry.first, {})
-        session += max(values.values(), default=0.0)
-        held.update(values.keys() & found.exact)
-        for number, value in spread_to_neighbors(values, reaches, weights).items():
-            shares = by_word.setdefault(number, {})
-            shares[word.text] = value / candidates.query_weight
     is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     is_told = tells_of(entry, query.days)
+    session = weights.session * spread.session.get(entry.first, 0.0)
     rows: dict[int, Features] = {}
     for number in entry.numbers:
-        shares = by_word.get(number, {})
         day = 1.0 if is_told else day_share(entry.day(number), query.days)
-        if not shares and not day:
+        if number not in spread.words and not day:
             continue
         speaker = 0.0
         if corpus.speakers[number] in query.about:
@@ -177,17 +239,17 @@ def file_features(
             length = -weights.length * math.log1p(corpus.lengths[number])
             if _follows_question(corpus, entry, number):
                 follows_question = weights.follows_question
+        is_echo = spread.held.get(number, 0) >= corpus.lengths[number]
         rows[number] = Features(
-            words=sum(shares.values()),
-            session=weights.session * session / candidates.query_weight,
+            words=spread.words.get(number, 0.0),
+            session=session,
             speaker=speaker,
             follows_question=follows_question,
             length=length,
             day=weights.on_day * day,
             role=role_weight(query, corpus, number, weights),
-            echo=ECHO if held[number] >= corpus.lengths[number] else 1.0,
+            echo=ECHO if is_echo else 1.0,
             document=document,
-            by_word=shares,
         )
     return rows
 
@@ -202,12 +264,17 @@ def role_weight(query: Query, corpus: Corpus, number: int, weights: Weights) -> 
     return 1.0
 
 
-def reach_of_passages(entry: IndexedFile, flags: Sequence[int]) -> dict[int, range]:
-    """Return for each passage of a file those between the same two pauses."""
+def reach_of_passages(
+    entry: IndexedFile, flags: Sequence[int], weights: Weights
+) -> dict[int, range]:
+    """Return for each passage of a file those nearby, between the same two pauses."""
+    distance = len(weights.neighbors) - 1
     starts = [number for number in entry.numbers if flags[number] & APART]
     reaches: dict[int, range] = {}
     for start, end in itertools.pairwise([entry.first, *starts, entry.numbers.stop]):
-        reaches.update(dict.fromkeys(range(start, end), range(start, end)))
+        for number in range(start, end):
+            first = max(start, number - distance)
+            reaches[number] = range(first, min(end, number + distance + 1))
     return reaches
 
 
@@ -228,11 +295,9 @@ def spread_to_neighbors(
     best: Values = {}
     total: Values = {}
     for number, value in values.items():
-        first = max(reaches[number].start, number - farthest)
-        end = min(reaches[number].stop, number + farthest + 1)
-        for beside, share in enumerate(shares[first - number + farthest :], first):
-            if beside == end:
-                break
+        reach = reaches[number]
+        in_reach = shares[reach.start - number + farthest :]
+        for beside, share in zip(reach, in_reach, strict=False):
             part = value * share
             total[beside] = total.get(beside, 0.0) + part
             if part > best.get(beside, 0.0):
@@ -278,10 +343,18 @@ def day_share(said_on: int, days: Sequence[DayRange]) -> float:
     return share
 
 
-def coverage(query: Query, candidates: Candidates, match: Ranked) -> float:
+def coverage(
+    query: Query, candidates: Candidates, number: int, by_word: Mapping[str, float]
+) -> float:
     """Return how much of the content words a passage and its neighbours hold, 0 to 1.
 
     A word counts by its rarity, and one that only stands nearby a little less.
+
+    Args:
+        query: whose words they are.
+        candidates: where they stand.
+        number: of the passage.
+        by_word: what each word counts for it, as a share of the question's weight.
     """
     held = 0.0
     total = 0.0
@@ -290,9 +363,8 @@ def coverage(query: Query, candidates: Candidates, match: Ranked) -> float:
             continue
         total += found.weight
         share = 1.0
-        if match.number not in found.exact:
-            near = match.features.by_word.get(word.text, 0.0)
-            near *= candidates.query_weight / found.weight
+        if number not in found.exact:
+            near = by_word.get(word.text, 0.0) * candidates.query_weight / found.weight
             share = min(NEAR_COVERAGE, near)
         held += found.weight * share
     return round(held / total, 4) if total else 0.0
