@@ -92,8 +92,9 @@ class Corpus:
         """Return the files with a day from `first` to `last`.
 
         Args:
-            first, last: days as ordinals; both count.
+            first, last: days as ordinals; both count. A file without a day has none.
         """
+        first = max(1, first)
         found: list[IndexedFile] = []
         for file in self._files:
             days = file.days if file.day_starts else [file.date]

@@ -93,7 +93,7 @@ def named_days(
         found = vague.pattern.search(terms.simplified(question))
         if found:
             reference = (anchor or today).toordinal()
-            first = min(reference, last) - vague.days
+            first = max(FIRST_DAY, min(reference, last) - vague.days)
             return NamedDays((DayRange(first, reference),), (found[0],))
     return NamedDays()
 

@@ -1,5 +1,6 @@
 """The index is a cache: damaged, locked, deleted or cut off, it makes no answer wrong."""
 
+import datetime as dt
 import os
 import re
 import signal
@@ -73,6 +74,12 @@ def test_what_a_search_asks_of_a_file(folder: Folder) -> None:
     assert corpus.near("oolonh") == ["oolong"]
     assert corpus.concept("tea") == ["[tea", "tea"]
     assert corpus.frequency("tea") == 1  # a fact makes no word of its turns more common
+
+
+def test_a_file_without_a_day_is_of_no_day(folder: Folder) -> None:
+    lay(folder.root, {"notes/undated.md": "Fed the cat.\n"})
+    dated = Index(folder).corpus().dated(-14, dt.date.max.toordinal())
+    assert sorted(entry.path for entry in dated) == sorted(FILES)
 
 
 def test_what_the_index_knows_of_passages(folder: Folder) -> None:

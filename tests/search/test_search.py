@@ -360,6 +360,18 @@ def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> No
     assert not any("No memory is dated" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    "question", ["what did I do recently?", "the last few years", "最近做了什么？"]
+)
+@pytest.mark.parametrize("files", [{}, {"notes/cat.md": "Fed the cat.\n"}])
+def test_where_no_memory_has_a_day_a_question_may_name_some(
+    tmp_path: Path, question: str, files: dict[str, str]
+) -> None:
+    lines = answer(write(tmp_path, files), question)
+    assert headings(lines) == []
+    assert not any("No memory is dated" in line for line in lines)
+
+
 # -- in time -----------------------------------------------------------------------------------------------------
 
 TRIP = "sessions/202{0}/202{0}-07-01-0900-trip.md"
