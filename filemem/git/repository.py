@@ -33,6 +33,7 @@ LOCK_TIMEOUT_SECONDS = 30.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8, 2.0)
 MACHINE = "filemem <filemem@localhost>"
 LOCK = "filemem.lock"  # in the git directory
+MAX_STARTS = 5  # of a commit, during each of which a person may commit
 
 # How this machine reaches others. Every other GIT_* variable speaks of some other
 # repository, commit or person.
@@ -369,40 +370,56 @@ class Repository:
         """Commit exactly these files as they are on disk, ignored ones too, unsigned.
 
         `merged` is a second parent. What else is staged stays staged and is not
-        committed. Nothing is committed if this raises GitError.
+        committed. Where a person commits meanwhile, theirs stays and this comes after
+        it. Nothing is committed if this raises GitError.
         """
         name, _, email = author.removesuffix(">").partition(" <")
         moment = at.astimezone().isoformat(timespec="seconds")
         listed = join_nul(paths)
-        parents = []
-        for parent in (self.resolve(), merged):
-            if parent:
+        for _ in range(MAX_STARTS):
+            head = self.resolve()
+            parents = []
+            for parent in filter(None, (head, merged)):
                 parents += ["-p", parent]
-        commit = self.text(
-            *("commit-tree", "--no-gpg-sign", self._tree_with(listed), *parents),
-            stdin=os.fsencode(message),
-            GIT_AUTHOR_NAME=name,
-            GIT_AUTHOR_EMAIL=email,
-            GIT_AUTHOR_DATE=moment,
-            GIT_COMMITTER_DATE=moment,
-        )
-        self.advance(listed, commit, f"commit: {message.splitlines()[0]}")
-        self.call("gc", "--auto", "--quiet")
+            tree = self._tree_with(listed, head)
+            commit = self.text(
+                *("commit-tree", "--no-gpg-sign", tree, *parents),
+                stdin=os.fsencode(message),
+                GIT_AUTHOR_NAME=name,
+                GIT_AUTHOR_EMAIL=email,
+                GIT_AUTHOR_DATE=moment,
+                GIT_COMMITTER_DATE=moment,
+            )
+            reason = f"commit: {message.splitlines()[0]}"
+            if self.advance(listed, commit, head, reason):
+                self.call("gc", "--auto", "--quiet")
+                return
+        raise GitError(f"others keep committing in {self.root}; try again later.")
 
-    def advance(self, listed: bytes, commit: str, reason: str) -> None:
+    def advance(self, listed: bytes, commit: str, before: str, reason: str) -> bool:
         """Move the branch on to a commit, and stage the files that it has as on disk.
 
-        `listed` are their paths, each ended by NUL.
+        `listed` are their paths, each ended by NUL; `before` is the commit that the new
+        one is built on, '' for none. Returns False, and leaves the branch, if it is not
+        at that commit any more.
         """
-        before = self.resolve()
         self._stage(listed)
-        self.run("update-ref", "-m", reason, "HEAD", commit, before)
+        try:
+            self.run("update-ref", "-m", reason, "HEAD", commit, before)
+        except GitError:
+            if self.resolve() == before:
+                raise
+            return False
+        return True
 
-    def _tree_with(self, listed: bytes) -> str:
-        """Write HEAD's tree with some files as they are on disk; return its name."""
+    def _tree_with(self, listed: bytes, head: str) -> str:
+        """Write a commit's tree with some files as they are on disk; return its name.
+
+        `head` is '' where there is no commit yet.
+        """
         with tempfile.TemporaryDirectory(dir=self.git_dir) as scratch:
             index = os.path.join(scratch, "index")
-            self.run("read-tree", self.resolve() or "--empty", GIT_INDEX_FILE=index)
+            self.run("read-tree", head or "--empty", GIT_INDEX_FILE=index)
             self._stage(listed, GIT_INDEX_FILE=index)
             return self.text("write-tree", GIT_INDEX_FILE=index)
 

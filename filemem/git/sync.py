@@ -244,9 +244,10 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
         merge = merge_trees(repository, trees, scratch, union=True)
         carry_out(repository, merge.changes)
         paths = sorted({path for change in merge.changes for path in change.paths})
-        if base == ours:
-            repository.advance(join_nul(paths), theirs, "filemem: fast-forward")
-        else:
+        is_forwarded = base == ours and repository.advance(
+            join_nul(paths), theirs, ours, "filemem: fast-forward"
+        )
+        if not is_forwarded:
             subject = f"Merge memories from {one_line(branch.remote, 40)}"
             message = commit_message(subject, {"Job": "sync"})
             repository.commit(paths, message, at, merged=theirs)

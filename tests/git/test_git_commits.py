@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 from programs import clean, filemem
-from repositories import START, git, plain_git, state, store, write
+from repositories import (
+    START,
+    commits_meanwhile,
+    git,
+    plain_git,
+    state,
+    store,
+    write,
+)
 from repositories import job as commit
 
 from filemem import Store, User
@@ -291,6 +299,44 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
         and "git is not installed" in said.stderr
         and "Traceback" not in said.stderr
     )
+
+
+@pytest.mark.parametrize("command", ["read-tree", "commit-tree", "update-ref"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_a_person_commits_meanwhile_stays_on_the_branch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, times: int
+) -> None:
+    """The job's commit comes after theirs, whenever theirs came in between."""
+    where = tmp_path / "store"
+    mara = store(where)
+    note = commits_meanwhile(monkeypatch, where, command, times)
+    path, said = learn(mara)
+    assert said == "" and note.read_text() == "mine\n" * times
+    subjects = git(where, "log", "--format=%s").split("\n")
+    assert subjects[0] == "Remember: Has a bicycle."
+    assert subjects[1 : times + 1] == ["Mine"] * times
+    assert git(where, "show", "HEAD:mara/notes/own.md") == note.read_text().rstrip()
+    assert git(where, "ls-files", f"mara/{path}") and not git(
+        where, "status", "--short"
+    )
+
+
+def test_where_others_never_stop_committing_the_job_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of theirs is dropped; the next job commits what this one wrote."""
+    where = tmp_path / "store"
+    mara = store(where)
+    with monkeypatch.context() as patched:
+        commits_meanwhile(patched, where, "commit-tree", 99)
+        with JobRun(mara, "test", START) as run:
+            boat = mara.create("facts/boat.md", "Has a boat.\n")
+            assert "others keep committing" in run.commit("Has a boat", [boat])[0]
+    learn(mara)
+    History(mara).recover()
+    assert "Mine" in git(where, "log", "--format=%s").split("\n")
+    assert git(where, "show", f"HEAD:mara/{boat}") == "Has a boat."
+    assert git(where, "status", "--short") == ""
 
 
 def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:

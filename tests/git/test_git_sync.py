@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from repositories import (
     START,
+    commits_meanwhile,
     git,
     job,
     plain_git,
@@ -318,6 +319,33 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(
     assert (
         synced(one)[-1].endswith("sent 2.") and git(one.root, "status", "--short") == ""
     )
+
+
+@pytest.mark.parametrize("command", ["status", "update-index", "update-ref"])
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_what_a_person_commits_during_a_sync_stays_on_the_branch(
+    machines: list[Folder],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    is_behind: bool,
+) -> None:
+    """Whether the branch had only to be moved on, or was to be merged."""
+    one, two = machines
+    change(one, "facts/new.md", "new\n")
+    synced(one)
+    if not is_behind:
+        change(two, "facts/other.md", "other\n")
+    with monkeypatch.context() as patched:
+        note = commits_meanwhile(patched, Path(two.store), command)
+        synced(two)
+    synced(one)
+    assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
+    assert one.paths() == two.paths()
+    for user in machines:
+        assert user.read("notes/own.md") == note.read_bytes() == b"mine\n"
+        assert user.read("facts/new.md") == b"new\n"
+        assert git(user.root, "status", "--short") == ""
+    assert "Mine" in git(two.root, "log", "--format=%s").split("\n")
 
 
 @pytest.mark.parametrize("staged", [False, True])

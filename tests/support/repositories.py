@@ -97,6 +97,33 @@ def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     return new, [old, f"archive/{old}", new]
 
 
+def commits_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, where: Path, command: str, times: int = 1
+) -> Path:
+    """Let a person commit a note of theirs right before filemem's git does `command`, the first `times`; the note.
+
+    A line is added to it each time.
+    """
+    note = where / "mara" / "notes" / "own.md"
+    real, bin, done = shutil.which("git"), where.parent / "bin", where.parent / "done"
+    person = f"env -u GIT_DIR -u GIT_COMMON_DIR -u GIT_WORK_TREE -u GIT_OBJECT_DIRECTORY -u GIT_INDEX_FILE {real} -C {where}"
+    bin.mkdir(exist_ok=True)
+    (bin / "git").write_text(
+        f"""#!/bin/sh
+case " $* " in *" {command} "*)
+    if [ "$(cat {done} 2>/dev/null | wc -l)" -lt {times} ]; then
+        echo >> {done}; mkdir -p {note.parent}; echo mine >> {note}
+        {person} add {note} && {person} commit --quiet -m Mine
+    fi
+esac
+exec {real} "$@"
+"""
+    )
+    (bin / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin}:{os.environ['PATH']}")
+    return note
+
+
 def copied(repository: Path, place: Path) -> Path:
     """A copy of a repository with its work tree."""
     shutil.copytree(repository, place, symlinks=True)
