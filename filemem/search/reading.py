@@ -8,6 +8,7 @@ from filemem.errors import FilememError
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.search import validity
 from filemem.search.features import Ranked
+from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.results import Hit
 from filemem.store import pending
@@ -64,13 +65,25 @@ def replacements(
 
 
 def with_replacements(
-    matches: Iterable[Ranked], newer: Mapping[str, IndexedFile]
+    matches: Iterable[Ranked],
+    newer: Mapping[str, IndexedFile],
+    asked: Filters,
+    corpus: Corpus,
 ) -> list[Ranked]:
-    """Return the matches, and at the same score what replaced them."""
+    """Return the matches, and at the same score what replaced them.
+
+    Args:
+        matches: the passages found.
+        newer: what replaced a memory, by its path.
+        asked: which of it may be shown.
+        corpus: the passages.
+    """
     found = {match.number: match for match in matches}
     for match in list(found.values()):
         entry = newer.get(match.entry.path)
-        if entry is not None:
+        if entry is None or not asked.admits(entry):
+            continue
+        if asked.admits_passage(corpus, entry, entry.first):
             features = replace(match.features, day=0.0)
             newest = replace(match, number=entry.first, entry=entry, features=features)
             found.setdefault(entry.first, newest)

@@ -103,7 +103,7 @@ def search_files(
     likely = matches[: max(READ_MATCHES, 2 * (limit or 0))]
     entries = entries_by_path(likely, corpus)
     newer = replacements(likely, entries, today)
-    likely = with_replacements(likely, newer)
+    likely = with_replacements(likely, newer, asked, corpus)
     hits = list(read_hits(index, likely, entries, newer, query, today))
     hits = raise_named_days(hits, query.days, weights)
     hits = merge_evidence(hits)

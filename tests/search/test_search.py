@@ -533,6 +533,24 @@ def test_a_heading_tells_what_a_memory_replaced_and_when_that_held(
     assert f"{PORTO}  Thu  superseded by {COIMBRA}  {held}" in lines
 
 
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"before": "2026-12-31"},
+        {"path": "facts/2024*"},
+        {"path": PORTO, "limit": 1},
+    ],
+)
+def test_what_replaced_a_memory_is_left_out_where_it_was_not_asked_for(
+    tmp_path: Path, filters: dict[str, object]
+) -> None:
+    """The heading of what it replaced names it all the same."""
+    box = Toolbox(write(tmp_path, HOMES), lambda: dt.datetime(2027, 4, 1, 12))
+    lines = box.call("search_files", {"query": "Where does Ana live?", **filters})
+    assert headings(lines.split("\n")) == [PORTO]
+    assert f"superseded by {COIMBRA}" in lines
+
+
 @pytest.mark.parametrize("question", ["What is on next week?", "下周有什么事？"])
 def test_what_comes_is_answered_by_what_names_its_days(
     tmp_path: Path, question: str
