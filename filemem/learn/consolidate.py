@@ -251,6 +251,7 @@ class Reading:
             claim = replace(claim, targets=targets)
             if claim.action is Action.UPDATE and not updated.isdisjoint(targets):
                 claim = replace(claim, action=Action.ADD)  # what was just written stays
+            self.known.refresh(targets)  # edited, perhaps, while the model answered
             decision = self.known.decide(claim)
             is_asked = self.is_review or claim.needs_review
             if decision.action in WRITTEN and is_asked:

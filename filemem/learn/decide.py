@@ -165,7 +165,9 @@ class KnownMemories:
             return self._new(claim, reason)
         is_older = claim.day < target.since
         is_update = claim.action is Action.UPDATE
-        if is_update and (is_older or target.kind != claim.kind):
+        if is_update and target.kind != claim.kind:
+            return self._new(claim)
+        if is_update and is_older and target.is_ours:
             return self._new(claim)
         if is_older:
             # The day of a person's edit may be that on which git brought it here, so

@@ -95,6 +95,11 @@ class Decision:
     reason: str = ""
     replaces: tuple[str, ...] = ()
 
+    @property
+    def is_told_again(self) -> bool:
+        """Whether a memory gets a further source, and keeps its words."""
+        return self.action is Action.UPDATE and bool(self.reason)
+
 
 def yaml_value(value: object) -> str:
     """Write a front matter value on one line; of a tuple with one entry that alone."""

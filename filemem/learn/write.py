@@ -1,11 +1,10 @@
 """Decisions carried out: files written, changed, superseded, and noted in the log."""
 
 import datetime as dt
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from filemem.errors import FilememError
+from filemem.errors import Changed, FilememError, Refused
 from filemem.learn import proposals
 from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in
@@ -61,19 +60,10 @@ class Writer:
         Raises:
             FilememError: the memory cannot be written.
         """
-        claim = decision.claim
-        if decision.action in WRITTEN:
-            if decision.action is Action.UPDATE:
-                path = self._change(decision)
-            else:
-                path = self.folder.create(decision.path, claim.page(decision.replaces))
-                for old in decision.replaces:
-                    self.supersede(
-                        old, path, claim.front.get("valid_from") or claim.day
-                    )
-            decision = replace(decision, path=path)
-            self.done.paths.append(path)
-            self.log.note_written(live(path), self.folder.read(path), claim.origins)
+        if decision.action is Action.UPDATE:
+            decision = self._change(decision)
+        elif decision.action in WRITTEN:
+            decision = self._create(decision)
         self.done.decisions.append(decision)
         return decision
 
@@ -105,7 +95,7 @@ class Writer:
         """Let a wish wait for a yes; what was just reworded without it stays."""
         reworded = set()
         for one in self.done.decisions:
-            if one.action is Action.UPDATE and not one.reason:
+            if one.action is Action.UPDATE and not one.is_told_again:
                 reworded.add(one.path)
         places = tuple(one for one in wish.places if one not in reworded)
         keeps = tuple(one for one in wish.places if one in reworded)
@@ -117,22 +107,35 @@ class Writer:
         asked = wish.asked.place
         self.done.notes.append(f"Asked to be forgotten in {asked}: {told}")
 
-    def _change(self, decision: Decision) -> str:
-        """Add sources and confidence, and the words in which it stands from now on."""
-        place = self.folder.locate(decision.path)
-        with suppress(ValueError):
-            self.folder.edit(place, partial(self._changed, place, decision))
-        recalls.note_recall(self.folder, decision.path, recalls.CITED, self.at)
-        return place
-
-    def _changed(self, place: str, decision: Decision, data: bytes) -> bytes:
+    def _create(self, decision: Decision) -> Decision:
+        """Write a new memory, and end what it supersedes; return it with its path."""
         claim = decision.claim
-        confidence = claim.front.get("confidence") or 1.0
-        after = facts.confirmed(place, data, claim.sources, confidence)
-        is_told_again = bool(decision.reason)
-        if is_told_again or not self.log.is_untouched(place, data):
-            return after
-        return _reworded(place, after, claim)
+        page = claim.page(decision.replaces).encode("utf-8", "replace")
+        path = self.folder.create(decision.path, page)
+        for old in decision.replaces:
+            self.supersede(old, path, claim.front.get("valid_from") or claim.day)
+        return self._noted(decision, path, page)
+
+    def _change(self, decision: Decision) -> Decision:
+        """Add sources and confidence, and the words in which it stands from now on.
+
+        Raises:
+            Changed: a person has edited it since it was decided about.
+        """
+        place = self.folder.locate(decision.path)
+        before = self.folder.read(place)
+        if not self.log.is_untouched(place, before):
+            raise Changed(f"{place} was edited meanwhile")
+        after = _confirmed(place, decision, before)
+        self.folder.edit(place, partial(_unless_edited, place, before, after))
+        recalls.note_recall(self.folder, decision.path, recalls.CITED, self.at)
+        return self._noted(decision, place, after)
+
+    def _noted(self, decision: Decision, path: str, data: bytes) -> Decision:
+        """Note in the log what the program composed, and return it with its path."""
+        self.done.paths.append(path)
+        self.log.note_written(live(path), data, decision.claim.origins)
+        return replace(decision, path=path)
 
     def _propose(self, decision: Decision) -> Decision:
         """Write a proposal, where there is any text, and tell why it was refused."""
@@ -149,6 +152,30 @@ class Writer:
         if not fault:
             self.done.decisions.append(decision)
         return decision
+
+
+def _confirmed(path: str, decision: Decision, data: bytes) -> bytes:
+    """Return a memory as the program leaves it after an update.
+
+    Raises:
+        Refused: its front matter cannot be changed.
+    """
+    claim = decision.claim
+    confidence = claim.front.get("confidence") or 1.0
+    try:
+        data = facts.confirmed(path, data, claim.sources, confidence)
+        if decision.is_told_again:
+            return data
+        return _reworded(path, data, claim)
+    except ValueError as error:
+        raise Refused(f"{path} cannot be changed: {error}") from None
+
+
+def _unless_edited(path: str, before: bytes, after: bytes, data: bytes) -> bytes:
+    """Return the bytes `after`; raise Changed where a file's are not as `before`."""
+    if data != before:
+        raise Changed(f"{path} was edited meanwhile")
+    return after
 
 
 def _reworded(path: str, data: bytes, claim: Claim) -> bytes:

@@ -18,6 +18,7 @@ from scripted_server import ScriptedServer, fail, say
 from filemem import FilememError, Store
 from filemem.chat.core_memory import core_memory
 from filemem.learn import consolidate, proposals, sessions
+from filemem.learn.log import LearnLog
 from filemem.learn.records import WRITTEN
 from filemem.learn.remember import remember
 from filemem.llm.client import OpenAIModel
@@ -27,6 +28,7 @@ from filemem.store.profile_sections import BEGIN, END
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 SESSION = "sessions/2026/2026-05-08-0930-talk.md"
+GHENT_TEXT = "Nora lives in Ghent."
 GHENT = note("Nora lives in [[Ghent]].", "live in Ghent", section="home", importance=8)
 
 
@@ -513,6 +515,31 @@ def test_what_a_person_wrote_asked_for_or_pinned_is_never_rewritten(
         at=JULY,
     )
     assert two.action == "ADD" and "pinned" in two.reason and pinned.exists()
+
+
+@pytest.mark.parametrize("text", ["Nora lives in Ghent, by the river.", GHENT_TEXT])
+def test_what_a_person_writes_while_the_model_answers_stays_theirs(
+    user: Folder, text: str
+) -> None:
+    """An update is proposed instead, and no later one takes their words for its own."""
+    assert kept(user, "I live in Ghent.", GHENT)
+    [path] = facts(user)
+    mine = Path(user.root, path).read_text().replace("[[Ghent]]", "[[Ghent]], at Tom's")
+
+    class Edited(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            Path(user.root, path).write_text(mine)
+            return super().ask(messages, tools, on_text)
+
+    talk(user, JUNE, "I live in Ghent, by the river.")
+    remembered(user, JUNE, Edited(note(text, "in Ghent, by", update="Ghent")))
+    assert user.memory(path).text == mine
+    assert not LearnLog(user).is_untouched(path, mine.encode())
+    assert [one.text for one in proposals.waiting(user)] == [text]
+    talk(user, JULY, "Ghent, with a balcony.")
+    balcony = note("Nora has a balcony in Ghent.", "balcony", update="Ghent")
+    remembered(user, JULY, Reader(balcony))
+    assert mine in tree(user).values()
 
 
 def test_what_was_said_earlier_never_supersedes_and_what_is_told_again_is_a_further_source(
