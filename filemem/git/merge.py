@@ -205,8 +205,9 @@ class Merge:
 def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
     """Make the changes on disk: new files first, so that nothing is missing meanwhile.
 
-    Raises FilememError, with nothing written, if uncommitted edits or links are in the
-    way; Changed if a person saves one of the files at the same moment.
+    Raises FilememError, with nothing written, if uncommitted edits, links or files that
+    git does not have are in the way; Changed if a person saves one of the files at the
+    same moment.
     """
     todo = sorted(changes, key=lambda change: (bool(change.source), not change.target))
     uncommitted = changed_paths(repository, "")
@@ -225,7 +226,20 @@ def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
             "commit them, then try again."
         )
     for change in todo:
+        _check_free(repository.root, change)
+    for change in todo:
         _carry_out(repository.root, change)
+
+
+def _check_free(root: str, change: FileChange) -> None:
+    """Raise Refused if a file, which git ignores, stands where one is to come."""
+    target = change.target
+    is_new = target not in ("", change.source)
+    if is_new and os.path.lexists(f"{root}/{target}"):
+        raise Refused(
+            f"{one_line(target)} is in the way, and git does not have it; "
+            "move it elsewhere, then try again."
+        )
 
 
 def _carry_out(root: str, change: FileChange) -> None:

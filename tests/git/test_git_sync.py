@@ -376,6 +376,25 @@ def test_uncommitted_edits_stay_and_are_named(
     assert mine.read_text() == "ONE\ntwo, by hand\n"
 
 
+def test_a_file_that_git_ignores_is_not_written_over(machines: list[Folder]) -> None:
+    """It is named, and nothing is written until it is moved away."""
+    one, two = machines
+    for path in ("facts/new.md", "notes/own.md"):
+        change(one, path, "one\n")
+    synced(one)
+    mine = write(two, "notes/own.md", "mine\n")
+    (Path(two.store) / ".git/info/exclude").write_text("notes/\n")
+    before = state(two.store)
+    with pytest.raises(FilememError, match=r"mara/notes/own\.md is in the way"):
+        synced(two)
+    assert state(two.store) == before
+    mine.rename(mine.with_name("mine.md"))
+    synced(two)
+    assert mine.read_text() == "one\n"
+    assert two.read("facts/new.md") == b"one\n"
+    assert mine.with_name("mine.md").read_text() == "mine\n"
+
+
 @pytest.mark.parametrize("kind", ["link", "behind a link", "git"])
 def test_a_remote_that_would_lead_elsewhere_is_refused(
     machines: list[Folder], tmp_path: Path, kind: str
