@@ -124,7 +124,7 @@ def _search(
         found = search_files(index.of(folder), query, today=today, current=current)
     except FilememError:
         return []
-    hits = [hit for hit in found.hits if hit.strength or "day" in hit.parts]
+    hits = [hit for hit in found.hits if hit.strength or hit.features.day]
     return sorted(hits, key=lambda hit: hit.score, reverse=True)
 
 

@@ -74,12 +74,15 @@ class Features:
 
     @property
     def parts(self) -> dict[str, float]:
-        """Return the named parts of the score, those that count something."""
+        """Return the named parts of the score, those that count something.
+
+        What is no word of the question has a name in brackets, as no word has.
+        """
         parts = dict(self.by_word)
         for name in ADDED:
-            parts[name.replace("_", " ")] = getattr(self, name)
+            parts[f"({name.replace('_', ' ')})"] = getattr(self, name)
         if self.factor != 1:
-            parts["times"] = self.factor
+            parts["(times)"] = self.factor
         return {name: value for name, value in parts.items() if value}
 
 

@@ -128,7 +128,7 @@ def test_a_question_finds_what_means_the_same_in_other_words(store: Path) -> Non
         ask(folder, "Welches Instrument, music?").hits, key=lambda hit: hit.score
     )
     assert best.text == "我在学大提琴。"
-    assert any("meaning" in hit.parts for hit in ask(folder).hits)
+    assert any(hit.features.meaning for hit in ask(folder).hits)
     assert found(folder, "Who baked the loaf?")[0] == "The loaf came out flat again."
 
 

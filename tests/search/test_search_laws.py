@@ -40,9 +40,13 @@ def test_more_of_a_feature_never_scores_less(feature: str) -> None:
     assert dataclasses.replace(more, document=0.0).score == 0
 
 
-def test_the_parts_of_a_score_are_those_that_count() -> None:
-    found = Features(words=0.5, by_word={"tea": 0.5}, day=0.2, role=0.3)
-    assert found.parts == {"tea": 0.5, "day": 0.2, "times": 0.3}
+@pytest.mark.parametrize("word", ["tea", "day", "session", "times"])
+def test_the_parts_of_a_score_add_up_to_it_whatever_is_asked(word: str) -> None:
+    found = Features(words=0.5, by_word={word: 0.5}, day=0.2, role=0.3)
+    parts = dict(found.parts)
+    factor = parts.pop("(times)")
+    assert len(parts) == 2
+    assert sum(parts.values()) * factor == pytest.approx(found.score)
 
 
 def test_a_word_counts_for_neighbours_less_and_never_past_a_pause() -> None:
