@@ -83,18 +83,20 @@ def named_days(
         if _any_dated(corpus, from_newest):
             mentions = from_newest
     settled = [_settled(mention, corpus, newest) for mention in mentions]
+    in_simplified = terms.simplified(question)  # as long, so that places hold for both
     ranges: list[DayRange] = []
     for place in range(len(settled)):
-        ranges += _ranges(question, settled, place)
+        ranges += _ranges(in_simplified, settled, place)
     pieces = [question[mention.start : mention.end] for mention in settled]
     if ranges:
         return NamedDays(tuple(ranges), tuple(pieces))
     for vague in _VAGUE_TIMES:
-        found = vague.pattern.search(terms.simplified(question))
+        found = vague.pattern.search(in_simplified)
         if found:
+            piece = question[found.start() : found.end()]
             reference = (anchor or today).toordinal()
             first = max(FIRST_DAY, min(reference, last) - vague.days)
-            return NamedDays((DayRange(first, reference),), (found[0],))
+            return NamedDays((DayRange(first, reference),), (piece,))
     return NamedDays()
 
 

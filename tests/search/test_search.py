@@ -12,6 +12,8 @@ import pytest
 from programs import lay
 
 from filemem import Store, Toolbox, User
+from filemem.index import Index
+from filemem.search.days import named_days
 from filemem.search.results import Hit
 from filemem.store.folder import Folder
 
@@ -370,6 +372,35 @@ def test_where_no_memory_has_a_day_a_question_may_name_some(
     lines = answer(write(tmp_path, files), question)
     assert headings(lines) == []
     assert not any("No memory is dated" in line for line in lines)
+
+
+@pytest.mark.parametrize("question", ["這陣子做了什麼？", "前些日子誰感冒了？"])
+def test_days_in_traditional_characters_are_no_words_to_look_for(
+    tmp_path: Path, question: str
+) -> None:
+    assert "Nowhere in memory" not in "\n".join(
+        answer(write(tmp_path, DIARY), question)
+    )
+
+
+@pytest.mark.parametrize(
+    ("traditional", "simplified"),
+    [
+        ("2026年5月以後發生了什麼？", "2026年5月以后发生了什么？"),
+        ("自從2026年5月", "自从2026年5月"),
+        ("過去幾個月", "过去几个月"),
+    ],
+)
+def test_traditional_characters_name_the_same_days_as_simplified_ones(
+    tmp_path: Path, traditional: str, simplified: str
+) -> None:
+    corpus = Index(write(tmp_path, DIARY)).corpus()
+    one, other = (
+        named_days(question, corpus, today=NOW.date(), anchor=None)
+        for question in (traditional, simplified)
+    )
+    assert one.ranges == other.ranges
+    assert all(piece in traditional for piece in one.pieces)
 
 
 # -- in time -----------------------------------------------------------------------------------------------------
