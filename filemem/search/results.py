@@ -138,7 +138,7 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
             stands_for.setdefault(hit.place, hit)
     facts = [hit for hit in hits if hit.kind in ("facts", "lessons")]
     for fact in reversed(facts):
-        for told in (fact.path, fact.place, *fact.sources):
+        for told in (live(fact.path), fact.place, *fact.sources):
             stands_for[told] = fact
     best: dict[str, Hit] = {}
     for hit in hits:

@@ -157,6 +157,21 @@ def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
     assert "\x1b" not in out, "no text commands the terminal"
 
 
+def test_a_proposal_supersedes_nothing_that_is_pinned(user: Folder) -> None:
+    """Whatever the model names; accepted it stands beside."""
+    path = "facts/2026-05-09-tea.md"
+    mine = "---\npinned: true\n---\n\nNora likes oolong best.\n"
+    user.create(path, mine)
+    review(user, "", "--accept-all")
+    talk(user, JUNE, "I like sencha best now. Its smell!")
+    sencha = note("Nora likes sencha best.", "like sencha", supersede="oolong best")
+    smell = note("Nora likes the smell. " * 20, "Its smell", supersede="oolong best")
+    remembered(user, JUNE, Reader(sencha, smell))
+    assert len(user.proposals()) == 2
+    assert f"supersedes {path}" not in review(user, "a\na\n")
+    assert user.memory(path).text == mine
+
+
 def test_a_proposal_is_a_file_to_edit_move_or_delete(user: Folder) -> None:
     """What was moved is kept as the person left it; what was deleted is not made again."""
     ghent, nuts, tea = user.proposals()
