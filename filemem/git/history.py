@@ -140,7 +140,7 @@ class History:
         """Return the changes of memories alone; none if git cannot be asked."""
         try:
             changes = self.changes()
-        except FilememError:
+        except (FilememError, OSError):
             return {}
         return {path: blob for path, blob in changes.items() if path not in LOGS}
 
@@ -176,6 +176,7 @@ class History:
                 held.enter_context(self.noted())
             except (FilememError, OSError) as error:
                 self._fault = error
+                self.theirs = frozenset(self.drafts())  # not those of an old note
             self.folder.drafts = self.theirs.difference(LOGS)
             try:
                 yield

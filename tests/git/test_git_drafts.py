@@ -62,6 +62,25 @@ def test_a_job_leaves_what_a_person_has_not_committed(mara: Folder, name: str) -
     assert {one: mara.read(one) for one in mara.paths()} == before
 
 
+def test_where_what_was_cut_off_cannot_be_committed_the_drafts_of_now_stay(
+    mara: Folder,
+) -> None:
+    """Not those of the job that was cut off, which a person may have committed since."""
+    lay(mara.root, {OWN: TRIP})
+    code = "import datetime as dt, os, sys; from filemem import Store, jobs\n"
+    code += "user = Store(sys.argv[1]).user('mara').folder\n"
+    code += "with jobs.JobRun(user, 'test', dt.datetime.now()): os._exit(9)\n"
+    ended = subprocess.run([sys.executable, "-c", code, mara.store], check=False)
+    assert ended.returncode == 9
+    git(mara.root, "add", "-A"), git(mara.root, "commit", "-qm", "Mine")
+    mara.append(EVENT, "By hand.\n")
+    Path(mara.store, ".git/MERGE_HEAD").write_text(git(mara.root, "rev-parse", "HEAD"))
+    said = "\n".join(jobs.sweep(mara, LATE).said)
+    assert f"{EVENT} stays: it has changes of yours" in said
+    assert {EVENT, f"archive/{OWN}"} <= {*mara.paths()}
+    assert "a merge is in progress" in said
+
+
 def test_an_older_commit_that_carried_a_draft_along_is_undone_without_it(
     mara: Folder,
 ) -> None:
