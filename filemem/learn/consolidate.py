@@ -19,7 +19,7 @@ from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WRITTEN, Action, Claim
+from filemem.learn.records import WAITING, WRITTEN, Action, Claim
 from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
@@ -244,6 +244,7 @@ class Reading:
         """
         made: dict[str, str] = {}
         updated: set[str] = set()
+        proposed: set[str] = set()
         fresh: dict[str, str] = {}
         for number, claim in enumerate(claims, 1):
             named = [made.get(one, one) for one in claim.targets]
@@ -255,10 +256,16 @@ class Reading:
             decision = self.known.decide(claim)
             is_asked = self.is_review or claim.needs_review
             if decision.action in WRITTEN and is_asked:
-                decision = replace(decision, action=Action.PROPOSE)
+                decision = decision.waiting(Action.PROPOSE, decision.reason)
+            if decision.action in WAITING and claim.action is not Action.ADD:
+                also = tuple(one for one in targets if one in proposed)
+                decision = replace(decision, replaces=decision.replaces + also)
             decision = writer.carry_out(decision)
-            made[f"F{number}"] = decision.path.removeprefix(f"{PROPOSED}/")
-            if decision.action in (Action.REFUSE, Action.PROPOSE) or not decision.path:
+            path = decision.path.removeprefix(f"{PROPOSED}/")
+            made[f"F{number}"] = path
+            if decision.action in WAITING:
+                proposed.add(path)
+            if decision.action in WAITING or not path:
                 continue
             updated.add(decision.path)
             ended = decision.replaces

@@ -125,7 +125,8 @@ class KnownMemories:
 
         Returns:
             What is to be done, and to which memory; where that is new, the path is the
-            one wanted. Nothing is changed.
+            one wanted. What is refused names the memories that it would supersede.
+            Nothing is changed.
         """
         made = self._log.made.get(claim.origins[0]) if claim.origins else None
         if made:
@@ -133,19 +134,20 @@ class KnownMemories:
             return Decision(Action.NOOP, made, claim, reason)
         if not self._log.proposed.isdisjoint(claim.origins):
             return Decision(Action.NOOP, "", claim, "it was proposed before")
+        known = [self.live[path] for path in claim.targets if path in self.live]
+        targets = [one for one in known if _may_change(claim, one)]
+        if claim.action is Action.ADD:
+            targets = []
         if claim.fault:
-            return Decision(Action.REFUSE, "", claim, claim.fault)
+            ended = _ended(claim, targets)
+            return Decision(Action.REFUSE, "", claim, claim.fault, ended)
         same = self.same(claim.kind, claim.text)
         if same and same.is_ours and claim.sources and not same.pinned:
             return Decision(Action.UPDATE, same.path, claim, "told again")
         if same:
             reason = f"{same.path} says so already"
             return Decision(Action.NOOP, same.path, claim, reason)
-        known = [self.live[path] for path in claim.targets if path in self.live]
-        targets = [one for one in known if _may_change(claim, one)]
-        if claim.action is Action.ADD or not targets:
-            return self._new(claim)
-        return self._changing(claim, targets)
+        return self._changing(claim, targets) if targets else self._new(claim)
 
     def _changing(self, claim: Claim, targets: list[KnownMemory]) -> Decision:
         """Decide about a claim that updates or supersedes memories.
@@ -172,17 +174,15 @@ class KnownMemories:
         if is_older:
             # The day of a person's edit may be that on which git brought it here, so
             # they decide.
-            action = Action.DROP if target.is_ours else Action.REFUSE
             reason = f"{target.path} was said later, on {target.since}"
-            return Decision(action, target.path, claim, reason)
+            if target.is_ours:
+                return Decision(Action.DROP, target.path, claim, reason)
+            ended = (live(target.path),)
+            return Decision(Action.REFUSE, target.path, claim, reason, ended)
         if is_update and target.is_ours and target.sources and len(targets) == 1:
             return Decision(Action.UPDATE, target.path, claim)
         # A person's own words stay as they are, and are superseded.
-        ended = []
-        for one in targets:
-            if not one.pinned and one.since <= claim.day:
-                ended.append(live(one.path))
-        return self._new(claim, replaces=tuple(ended))
+        return self._new(claim, replaces=_ended(claim, targets))
 
     def _new(
         self, claim: Claim, reason: str = "", replaces: tuple[str, ...] = ()
@@ -241,6 +241,13 @@ def texts_of(value: object) -> tuple[str, ...]:
     """Return the texts in a front matter value: one, or a list of them."""
     values = value if isinstance(value, list) else [value]
     return tuple(str(one) for one in values if one)
+
+
+def _ended(claim: Claim, targets: list[KnownMemory]) -> tuple[str, ...]:
+    """Return the live paths of what a claim may supersede: nothing pinned or later."""
+    return tuple(
+        live(one.path) for one in targets if not one.pinned and one.since <= claim.day
+    )
 
 
 def _may_change(claim: Claim, known: KnownMemory) -> bool:

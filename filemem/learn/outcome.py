@@ -67,7 +67,8 @@ class Applied:
                 text = one_line(one.claim.text, MAX_TOLD_CHARS)
                 reason = f" ({one.reason})" if one.reason else ""
                 yield f"{_WORDS[one.action]} {where}: {text}{reason}"
-                yield from (f"superseded {old}" for old in one.replaces)
+                if one.action is not Action.PROPOSE:
+                    yield from (f"superseded {old}" for old in one.replaces)
         yield from self.notes
         if self.error:
             yield self.error
@@ -81,7 +82,9 @@ class Applied:
         """
         counts = Counter(_WORDS[one.action] for one in self.decisions)
         counts["new"] = counts["remembered"]
-        counts["superseded"] = sum(len(one.replaces) for one in self.decisions)
+        for one in self.decisions:
+            if one.action is not Action.PROPOSE:
+                counts["superseded"] += len(one.replaces)
         order = ("new", "superseded", "updated", "known", "left out", "proposed")
         summed = [f"{counts[word]:,} {word}" for word in order if counts[word]]
         end = ", ".join(summed)

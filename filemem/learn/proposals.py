@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from filemem.learn.decide import said_in, texts_of
 from filemem.learn.log import LearnLog, Origin
-from filemem.learn.records import Action, Claim, yaml_value
+from filemem.learn.records import Action, Decision, yaml_value
 from filemem.learn.sessions import SaidTurn, display, speaker
 from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import PROPOSED, Folder
 from filemem.store.memory import LARGEST, Memory, parse
-from filemem.store.paths import live
 
 FORGET = "forget"
 """The folder of wishes to forget, in `proposed/`."""
@@ -81,23 +80,24 @@ def read(folder: Folder, path: str) -> Proposal:
     )
 
 
-def propose(folder: Folder, log: LearnLog, claim: Claim, fault: str = "") -> str:
+def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
     """Write a proposal.
 
     Args:
         folder: whose it is.
         log: is told what it was made of, so that it is not made a second time.
-        claim: what would be kept.
-        fault: why its form was refused; empty where it was not.
+        decision: what would be kept, what that would supersede, and, where its form was
+            refused, why.
 
     Returns:
         The path of the proposal.
     """
-    replaces = tuple(map(live, claim.targets))
-    if claim.action is Action.ADD:
-        replaces = ()
+    claim = decision.claim
+    fault = ""
+    if decision.action is Action.REFUSE:
+        fault = decision.reason
     name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.name))
-    page = claim.page(replaces, why=fault, section=claim.section)
+    page = claim.page(decision.replaces, why=fault, section=claim.section)
     return _create(folder, log, name, page, claim.origins)
 
 

@@ -2,13 +2,14 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from filemem.learn.log import Origin
 from filemem.store import facts
 from filemem.store.frontmatter import quoted
+from filemem.store.paths import live
 
 
 class Action(StrEnum):
@@ -28,6 +29,7 @@ class Action(StrEnum):
 
 
 WRITTEN = (Action.ADD, Action.UPDATE, Action.SUPERSEDE)
+WAITING = (Action.PROPOSE, Action.REFUSE)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class Decision:
         path: the memory that is written, changed or known already.
         claim: what was told.
         reason: why, where that is not plain.
-        replaces: the live paths of the memories that it supersedes.
+        replaces: the live paths of the memories that it supersedes; of one that waits,
+            those that it would.
     """
 
     action: Action
@@ -99,6 +102,18 @@ class Decision:
     def is_told_again(self) -> bool:
         """Whether a memory gets a further source, and keeps its words."""
         return self.action is Action.UPDATE and bool(self.reason)
+
+    def waiting(self, action: Action, reason: str) -> "Decision":
+        """Let it wait for the person; instead of an update it would supersede.
+
+        Args:
+            action: PROPOSE or REFUSE.
+            reason: why.
+        """
+        ended = self.replaces
+        if self.action is Action.UPDATE and not self.is_told_again:
+            ended = (live(self.path),)
+        return replace(self, action=action, reason=reason, replaces=ended)
 
 
 def yaml_value(value: object) -> str:

@@ -10,7 +10,7 @@ from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WRITTEN, Action, Claim, Decision, yaml_value
+from filemem.learn.records import WAITING, WRITTEN, Action, Claim, Decision, yaml_value
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
@@ -39,12 +39,12 @@ class Writer:
 
         What is refused, or cannot be written, becomes a proposal with the reason.
         """
-        if decision.action not in (Action.PROPOSE, Action.REFUSE):
+        if decision.action not in WAITING:
             try:
                 return self.write(decision)
             except FilememError as error:
                 reason = str(error)
-            decision = replace(decision, action=Action.REFUSE, reason=reason)
+            decision = decision.waiting(Action.REFUSE, reason)
         return self._propose(decision)
 
     def write(self, decision: Decision) -> Decision:
@@ -140,16 +140,15 @@ class Writer:
     def _propose(self, decision: Decision) -> Decision:
         """Write a proposal, where there is any text, and tell why it was refused."""
         claim = decision.claim
-        fault = ""
-        if decision.action is Action.REFUSE:
-            fault = decision.reason
-            told = f"Refused: {claim.text} ({fault}); filemem review keeps it"
+        is_refused = decision.action is Action.REFUSE
+        if is_refused:
+            told = f"Refused: {claim.text} ({decision.reason}); filemem review keeps it"
             self.done.notes.append(told)
         if claim.text:
-            path = proposals.propose(self.folder, self.log, claim, fault)
+            path = proposals.propose(self.folder, self.log, decision)
             self.done.paths.append(path)
             decision = replace(decision, path=path)
-        if not fault:
+        if not is_refused:
             self.done.decisions.append(decision)
         return decision
 

@@ -104,6 +104,8 @@ def test_of_what_tells_the_same_one_hit_stays_with_the_better_score() -> None:
     assert places(merge_evidence([line])) == [f"{SUMMARY}:5"]
     archived = hit(f"archive/{TURN}", 0.9, line=3)
     assert places(merge_evidence([archived, fact])) == [f"{FACT}:1"]
+    kept = hit(f"archive/{FACT}", 0.4)
+    assert places(merge_evidence([kept, profile])) == [f"archive/{FACT}:1"]
 
 
 def test_two_facts_of_one_turn_are_two_hits() -> None:
