@@ -196,7 +196,7 @@ class History:
             note = f"{place}/{name}"
             # A note that is locked is of a job that is at work.
             with contextlib.suppress(Busy), files.lock(note, 0):
-                theirs = os.fsdecode(files.read(note)).splitlines()
+                theirs = os.fsdecode(files.read(note)).split("\n")[:-1]
                 if theirs:  # else the job had not begun
                     self.theirs = frozenset(theirs)
                     now = dt.datetime.now().astimezone()

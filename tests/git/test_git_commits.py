@@ -33,6 +33,7 @@ from filemem.store.transcript import Transcript
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{LOG_NAME}"  # what `remember` notes beside the memory
+OWN = ("own\f\u2028.md", "own.md")  # how a person may call what is theirs
 
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
@@ -380,7 +381,8 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(
     fact = where / "mara" / FACT
     _ = fact.write_text("Prefers black tea.\n") if theirs == " M" else fact.unlink()
     git(where, *(["rm", "--cached"] if theirs == "D " else ["status"]), f"mara/{FACT}")
-    (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
+    for name in OWN:
+        (where / "mara" / "facts" / name).write_text("A note of her own.\n")
     script = "import datetime as dt, os, sys; from filemem import Store; from filemem.jobs import JobRun\n"
     script += "user = Store(sys.argv[1]).user('mara').folder\n"
     script += "with JobRun(user, 'test', dt.datetime.now()): user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
@@ -401,10 +403,10 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(
         f"filemem: {RECOVERED}",
     ]
     assert files_of(where, "HEAD^^") == {"mara/facts/kayak.md"}
-    status = git(where, "status", "--short", "-uall").split("\n")
+    status = git(where, "status", "-z", "--short", "-uall").split("\0")[:-1]
     assert status == [
         f"{theirs} mara/{FACT}",
-        "?? mara/facts/own.md",
+        *(f"?? mara/facts/{name}" for name in OWN),
     ] and not os.listdir(mara.bookkeeping("jobs"))
 
 
