@@ -3,13 +3,16 @@ begin, and says "nothing" with exit 0 only where that is true."""
 
 import threading
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from forgetting import forget
+from forgetting import forget, holding
 from repositories import START
 
 from filemem import Busy, NotFound, Store, User
+from filemem.forget.delete import delete
+from filemem.forget.plan import plan_for
 from filemem.overview import problems
 from filemem.store import keys
 from filemem.store.passages import format_turn
@@ -147,6 +150,23 @@ def test_a_backup_goes_with_its_very_file_only_as_a_mere_copy(mara: User) -> Non
     put(mara, f"{TALK}~", mara.folder.read(TALK))
     done = forget(mara.folder, "--about", "rains", "--yes")
     assert done.return_value == 0 and CLEAN in done.output
+
+
+def test_copies_go_first_so_that_the_same_again_finishes_what_was_cut_off(
+    mara: User,
+) -> None:
+    """Here three times, each time behind the first level."""
+    user = mara.folder
+    fact = "facts/2026/2026-11-18-jam.md"
+    user.create(fact, f"---\nsource: {TALK}:2\n---\n\nIt is under the stairs.\n")
+    for path in (fact, TALK):
+        put(mara, f"{path}~", user.read(path))
+    for _ in range(3):
+        plan = plan_for(user, fact)
+        first = max(item.level for item in plan.items)
+        items = [item for item in plan.items if item.level == first]
+        delete(user, replace(plan, items=items))
+    assert holding(user.root, "under the stairs") == []
 
 
 TURN = format_turn("mara", "09:00", "Plum jam?\nUnder the stairs!").encode()
