@@ -12,7 +12,7 @@ from filemem.chat.core_memory import core_memory
 from filemem.chat.earlier import RunningSummary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to, to_remember
-from filemem.chat.recall import NOTHING_FOUND, quoted, recall
+from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
 from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
 from filemem.llm import prompt
@@ -158,12 +158,12 @@ class Conversation:
         turn = TurnState(self._turns()[-1], listen, self._settings.steps)
         self.turn = turn
         try:
-            # Before a fact is kept, which is no answer.
-            found = self._quoted() if self.offline else ""
-            turn.notice = self._keep_fact()
             if self.offline:
-                answer = self._answer_with(turn.notice, found)
+                found = self._quoted()  # before a fact is kept, which is no answer
+                turn.notice = self._keep_fact()
+                answer = self._answer_with(found, turn.notice)
             else:
+                turn.notice = self._keep_fact()
                 answer = self._converse(turn)
             self.keep(ASSISTANT, answer)
         except BaseException as error:  # whatever a listener raises, too
@@ -271,19 +271,17 @@ class Conversation:
         kept = said_to(message, phrases.KEPT).format(one_line(words), done.path)
         return "\n".join([kept, *done.notes])
 
-    def _quoted(self) -> str:
-        """Return the best passages for the message, '' for none."""
+    def _quoted(self) -> Quotes:
+        """Return the best passages for the message."""
         said = self.turn.said
         current = None
         if self.transcript.path:
             current = CurrentConversation(self.transcript.path, said.line)
         return quoted(self.user, said.text, self.now().date(), current)
 
-    def _answer_with(self, *parts: str) -> str:
-        """Answer with what there is of some parts, or that nothing was found."""
-        nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
-        answer = "\n\n".join(filter(None, parts))
-        answer = answer or said_to(self.turn.said.text, nothing)
+    def _answer_with(self, found: Quotes, notice: str = "") -> str:
+        """Answer with quotes, and what the program did about the message."""
+        answer = found.answer(notice, kept=self.kept)
         self.turn.shown += answer
         self.turn.stream(answer)
         return answer

@@ -1,6 +1,8 @@
 """What one search finds for a message: beside it for a model, else the answer."""
 
 import datetime as dt
+import itertools
+from dataclasses import dataclass
 
 from filemem import index
 from filemem.chat import phrases
@@ -10,9 +12,11 @@ from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
+from filemem.search.weights import WEIGHTS
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
+from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.tools import render
 
@@ -23,6 +27,37 @@ NOTHING_FOUND = "A search for the last message found nothing."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
 )
+
+
+@dataclass(frozen=True)
+class Quotes:
+    """The best passages for a message, under headings in its language.
+
+    Attributes:
+        message: what the person said.
+        holding: what holds the message, is of a day that it names, or has replaced such
+            a passage; '' for none.
+        nearest: others of the best; '' for none.
+    """
+
+    message: str
+    holding: str
+    nearest: str
+
+    def answer(self, notice: str, *, kept: bool) -> str:
+        """Return the answer to the message where there is no model.
+
+        Args:
+            notice: what the program did about it; then what is near is left out.
+            kept: whether the message is in a transcript.
+        """
+        parts = [notice, self.holding]
+        if not any(parts):
+            nothing = phrases.NOTHING if kept else phrases.NOTHING_KEPT
+            parts.append(phrases.said_to(self.message, nothing))
+        if not notice:
+            parts.append(self.nearest)
+        return "\n\n".join(filter(None, parts))
 
 
 def recall(
@@ -69,24 +104,59 @@ def recall(
 
 def quoted(
     folder: Folder, message: str, today: dt.date, current: CurrentConversation | None
-) -> str:
-    """Return the best passages for a message as an answer; '' where nothing was found.
+) -> Quotes:
+    """Return the best passages for a message, three at most, to be quoted as an answer.
 
-    What the chat said itself, quotes above all, is left out; beside a fact that is kept
-    stands only what holds its words. The arguments are those of `recall`; `current`
-    begins with the message.
+    What the chat said itself, quotes above all, is left out; of what is to be kept as a
+    fact only the words count, not the day. The arguments are those of `recall`;
+    `current` begins with the message.
     """
     asked = to_remember(message)
-    least_strength = HOLDS if asked else 0.0
-    told = []
+    hits = []
     for hit in _search(folder, asked or message, today, current):
-        is_own = hit.text.startswith(phrases.OWN_BEGINNINGS)
-        if hit.strength >= least_strength and not is_own:
-            told.append(hit)
-    items = [_item(hit, message, today) for hit in told[:MAX_QUOTES]]
-    if not items:
+        if not hit.text.startswith(phrases.OWN_BEGINNINGS):
+            hits.append(hit)
+    names_day = not asked and _names_day(message, today)
+    holding = _holding(hits, names_day=names_day)[:MAX_QUOTES]
+    nearest = [hit for hit in hits[:MAX_QUOTES] if hit not in holding]
+    return Quotes(
+        message,
+        _under(phrases.FOUND, holding, message, today),
+        _under(phrases.NEAREST, nearest[: MAX_QUOTES - len(holding)], message, today),
+    )
+
+
+def _names_day(text: str, today: dt.date) -> bool:
+    """Tell whether a text names a single day, and not only a month or a year."""
+    mentions = dates.mentioned(text, today)
+    spans = itertools.chain.from_iterable(mention.spans for mention in mentions)
+    return any(span.start == span.end for span in spans)
+
+
+def _holding(hits: list[Hit], *, names_day: bool) -> list[Hit]:
+    """Return those of some hits that hold what was asked, or replaced what does.
+
+    Args:
+        hits: the best first.
+        names_day: what is of the day asked for holds it, too.
+    """
+    holding = []
+    for hit in hits:
+        is_of_day = names_day and hit.features.day >= WEIGHTS.on_day
+        if hit.strength >= HOLDS or is_of_day:
+            holding.append(hit)
+    replacing = {hit.newer for hit in holding}
+    return [hit for hit in hits if hit in holding or hit.path in replacing]
+
+
+def _under(
+    heading: tuple[str, str], hits: list[Hit], message: str, today: dt.date
+) -> str:
+    """Return passages under their heading, in the message's language; '' for none."""
+    if not hits:
         return ""
-    return "\n\n".join([phrases.said_to(message, phrases.FOUND), *items])
+    items = [_item(hit, message, today) for hit in hits]
+    return "\n\n".join([phrases.said_to(message, heading), *items])
 
 
 def prompt_context(

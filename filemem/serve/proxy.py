@@ -166,11 +166,7 @@ class Answering:
         message = self._request.message
         today = self._now().date()
         found = quoted(self._user.folder, message, today, current)
-        nothing = phrases.NOTHING_KEPT
-        if self._request.is_kept:
-            nothing = phrases.NOTHING
-        parts = [part for part in (self._acted, found) if part]
-        text = "\n\n".join(parts) or said_to(message, nothing)
+        text = found.answer(self._acted, kept=self._request.is_kept)
         self._say(text)
         return Reply(text, (), Usage(0, 0), "stop")
 

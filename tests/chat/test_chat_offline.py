@@ -121,8 +121,9 @@ def test_a_message_is_answered_by_dated_quotes_whatever_its_marks(
         shutil.copytree(mara.store, copied.store)
         answers.append(copied.say(text, "2026-11-09"))
     assert len(set(answers)) == 1
-    opening, first, *rest = answers[0].split("\n\n")
-    assert opening in FOUND and len(rest) < 3 and quote in first
+    opening, first, *_ = answers[0].split("\n\n")
+    assert opening in FOUND and quote in first
+    assert answers[0].count("\n- ") <= 3
     assert ("記憶" in opening) == ("貓" in told)
     assert re.search(
         rf"\n  {day}, sessions/2026/2026-11-02-0930-\S+\.md:\d+\n?$", first
@@ -153,13 +154,59 @@ def test_where_nothing_holds_it_one_line_says_so_and_that_it_is_kept(
     assert not (mara.home / "profile.md").exists()
 
 
-def test_what_shares_a_word_alone_is_shown_too(mara: Life) -> None:
+@pytest.mark.parametrize(
+    ("asked", "line", "heading", "quote"),
+    [
+        (
+            "Which blood group did the hospital write down for me?",
+            0,
+            "The nearest:",
+            "- mara: The group meets on Mondays.\n",
+        ),
+        (
+            "外婆的血型医院写的是什么？",
+            1,
+            "最接近的：",
+            "- mara: 外婆的生日是端午节。\n",
+        ),
+    ],
+)
+def test_what_holds_too_little_stands_under_the_nearest(
+    mara: Life, asked: str, line: int, heading: str, quote: str
+) -> None:
+    """Below the line that nothing holds it and that the message is kept."""
     for text in ("The group meets on Mondays.", "外婆的生日是端午节。"):
         mara.say(text)
-    answer = mara.say("Which blood group did the hospital write down for me?")
-    opening, quote = answer.split("\n\n")
-    assert opening == FOUND[0]
-    assert quote.startswith("- mara: The group meets on Mondays.\n")
+    answer = mara.say(asked)
+    assert answer.startswith(f"{NOTHING[line]}\n\n{heading}\n\n{quote}")
+    assert asked in "".join(mara.kept("sessions").values())
+
+
+def test_what_holds_it_stands_above_the_nearest_three_at_most_in_all(
+    mara: Life,
+) -> None:
+    for what in ("tag", "door", "lamp"):
+        mara.say(f"The {what} of the tuba case is red.")
+    mara.say("The oboe is at the pool.")
+    mara.say("My oboe has a crack.")
+    answer = mara.say("what is wrong with my oboe, a crack?", "2026-11-03")
+    holding, nearest = answer.split("\n\nThe nearest:\n\n")
+    assert holding.startswith(FOUND[0]) and "has a crack" in holding
+    assert "at the pool" in nearest and NOTHING[0] not in answer
+    answer = mara.say("the tuba case is red?", "2026-11-04")
+    assert answer.count("is red") == 3 and "The nearest" not in answer
+
+
+def test_what_is_of_the_day_that_is_named_is_found_whatever_its_words(
+    mara: Life,
+) -> None:
+    """A month alone is no such day."""
+    mara.say("The tuba lost a valve.", "2026-10-05")
+    mara.say("Ida rang.", "2026-10-12")
+    answer = mara.say("what was going on, on 5 October?", "2026-11-03")
+    assert answer.startswith(FOUND[0]) and "valve" in answer.split("The nearest")[0]
+    answer = mara.say("what about trousers in October?", "2026-11-04")
+    assert answer.startswith(f"{NOTHING[0]}\n\nThe nearest:")
 
 
 def test_a_message_is_not_its_own_answer_and_no_answer_is_quoted_beside_what_it_quotes(
