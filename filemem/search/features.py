@@ -21,6 +21,8 @@ from filemem.text.dayrange import DayRange
 MAX_MATCHES = 150
 ECHO = 0.5  # the factor of a passage that has no word but those of the question
 ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
+ON_DAY = 1.0  # the share of `weights.on_day` that a day asked for counts
+NEAR_DAY = 0.5  # and one shortly before or after it
 NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a passage
 
 
@@ -34,7 +36,8 @@ class Features:
         speaker: whether the person asked about says it.
         follows_question: whether it answers somebody's question.
         length: what is taken off for its length.
-        day: whether it is of a day asked for.
+        day: how near it is to a day asked for.
+        is_of_day: whether it is of a day asked for, or tells of one.
         meaning: how much alike it is to the question.
         role, echo, document: factors, for who says it, for a passage that only asks,
             and for its file.
@@ -47,6 +50,7 @@ class Features:
     follows_question: float = 0.0
     length: float = 0.0
     day: float = 0.0
+    is_of_day: bool = False
     meaning: float = 0.0
     role: float = 1.0
     echo: float = 1.0
@@ -230,7 +234,7 @@ def file_features(
     session = weights.session * spread.session.get(entry.first, 0.0)
     rows: dict[int, Features] = {}
     for number in entry.numbers:
-        day = 1.0 if is_told else day_share(entry.day(number), query.days)
+        day = ON_DAY if is_told else day_share(entry.day(number), query.days)
         if number not in spread.words and not day:
             continue
         speaker = 0.0
@@ -250,6 +254,7 @@ def file_features(
             follows_question=follows_question,
             length=length,
             day=weights.on_day * day,
+            is_of_day=day == ON_DAY,
             role=role_weight(query, corpus, number, weights),
             echo=ECHO if is_echo else 1.0,
             document=document,
@@ -332,17 +337,17 @@ def tells_of(entry: IndexedFile, days: Sequence[DayRange]) -> bool:
 
 
 def day_share(said_on: int, days: Sequence[DayRange]) -> float:
-    """Return 1 for a day asked for, as an ordinal, half for one shortly off.
+    """Return `ON_DAY` for a day asked for, as an ordinal, `NEAR_DAY` shortly off one.
 
     People tell of a day before it comes, and afterwards.
     """
     share = 0.0
     for asked in days:
         if said_on and asked.holds(said_on):
-            return 1.0
+            return ON_DAY
         is_told = asked.first - TOLD_DAYS <= said_on <= asked.last + TOLD_DAYS
         if said_on and is_told:
-            share = 0.5
+            share = NEAR_DAY
     return share
 
 

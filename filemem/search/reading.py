@@ -84,7 +84,7 @@ def with_replacements(
         if entry is None or not asked.admits(entry):
             continue
         if asked.admits_passage(corpus, entry, entry.first):
-            features = replace(match.features, day=0.0)
+            features = replace(match.features, day=0.0, is_of_day=False)
             newest = replace(match, number=entry.first, entry=entry, features=features)
             found.setdefault(entry.first, newest)
     return list(found.values())

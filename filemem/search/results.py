@@ -94,9 +94,9 @@ def raise_named_days(
     """
     raised: list[Hit] = []
     for hit in hits:
-        is_of_day = hit.features.day >= weights.on_day
+        is_of_day = hit.features.is_of_day
         if not is_of_day and names_days(hit.text, hit.date, days):
-            features = replace(hit.features, day=weights.on_day)
+            features = replace(hit.features, day=weights.on_day, is_of_day=True)
             hit = replace(hit, features=features, score=features.score)
         raised.append(hit)
     return sorted(raised, key=lambda hit: -hit.score)
@@ -172,7 +172,7 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     return equal + [hit for hit in hits if hit not in equal]
 
 
-def put_current_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
+def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with what replaced a superseded one right before it.
 
     Right behind it if the superseded one alone held on a day asked for.
@@ -186,8 +186,10 @@ def put_current_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
         newer = by_path.get(hit.newer)
         if newer is not None:
             newer = replace(newer, score=max(newer.score, hit.score))
-            held_then = hit.features.day >= weights.on_day > newer.features.day
-            pair.insert(1 if held_then else 0, newer)
+            if hit.features.is_of_day and not newer.features.is_of_day:
+                pair = [hit, newer]
+            else:
+                pair = [newer, hit]
         for one in pair:
             ordered.setdefault(one.place, one)
     return list(ordered.values())

@@ -108,7 +108,7 @@ def search_files(
     hits = raise_named_days(hits, query.days, weights)
     hits = merge_evidence(hits)
     hits = put_newest_first(hits, weights)
-    hits = put_current_first(hits, weights)
+    hits = put_current_first(hits)
     chosen = choose(hits, limit, weights)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     notes = search_notes(question, query, candidates, corpus, chosen, given)

@@ -125,11 +125,11 @@ def test_of_equals_the_newest_is_first_and_another_role_behind_it() -> None:
 
 def test_what_replaced_a_memory_stands_right_before_it() -> None:
     old = hit("old", 0.9, newer="new")
-    ordered = put_current_first([old, hit("other", 0.8), hit("new", 0.1)], WEIGHTS)
+    ordered = put_current_first([old, hit("other", 0.8), hit("new", 0.1)])
     assert places(ordered) == ["new:1", "old:1", "other:1"]
     assert ordered[0].score == 0.9
-    then = dataclasses.replace(old, features=Features(day=WEIGHTS.on_day))
-    ordered = put_current_first([then, hit("new", 0.1)], WEIGHTS)
+    then = dataclasses.replace(old, features=Features(is_of_day=True))
+    ordered = put_current_first([then, hit("new", 0.1)])
     assert places(ordered) == ["old:1", "new:1"]
 
 
