@@ -255,7 +255,8 @@ class Reading:
             self.known.refresh(targets)  # edited, perhaps, while the model answered
             decision = self.known.decide(claim)
             is_asked = self.is_review or claim.needs_review
-            if decision.action in WRITTEN and is_asked:
+            is_change = decision.action in WRITTEN or bool(decision.replaces)
+            if is_change and is_asked and decision.action is not Action.REFUSE:
                 decision = decision.waiting(Action.PROPOSE, decision.reason)
             if decision.action in WAITING and claim.action is not Action.ADD:
                 also = tuple(one for one in targets if one in proposed)

@@ -142,12 +142,25 @@ class KnownMemories:
             ended = _ended(claim, targets)
             return Decision(Action.REFUSE, "", claim, claim.fault, ended)
         same = self.same(claim.kind, claim.text)
-        if same and same.is_ours and claim.sources and not same.pinned:
-            return Decision(Action.UPDATE, same.path, claim, "told again")
         if same:
-            reason = f"{same.path} says so already"
-            return Decision(Action.NOOP, same.path, claim, reason)
+            return self._known_already(claim, same, targets)
         return self._changing(claim, targets) if targets else self._new(claim)
+
+    def _known_already(
+        self, claim: Claim, same: KnownMemory, targets: list[KnownMemory]
+    ) -> Decision:
+        """Decide about a claim that a memory says already, and that may end others.
+
+        Args:
+            claim: what was told.
+            same: the memory that says so.
+            targets: the memories that the claim may change.
+        """
+        ended = _ended(claim, [one for one in targets if one.path != same.path])
+        if same.is_ours and claim.sources and not same.pinned:
+            return Decision(Action.UPDATE, same.path, claim, "told again", ended)
+        reason = f"{same.path} says so already"
+        return Decision(Action.NOOP, same.path, claim, reason, ended)
 
     def _changing(self, claim: Claim, targets: list[KnownMemory]) -> Decision:
         """Decide about a claim that updates or supersedes memories.

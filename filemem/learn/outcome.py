@@ -62,7 +62,7 @@ class Applied:
             whole: tell what was left out or known, too.
         """
         for one in self.decisions:
-            if whole or one.action in (*WRITTEN, Action.PROPOSE):
+            if whole or one.replaces or one.action in (*WRITTEN, Action.PROPOSE):
                 where = one.path or ", ".join(one.claim.sources)
                 text = one_line(one.claim.text, MAX_TOLD_CHARS)
                 reason = f" ({one.reason})" if one.reason else ""

@@ -47,7 +47,8 @@ def remember(
         tags: of the person's.
         with_secrets: keep secrets, as where the store's settings do.
         source: `path:line` of the turn that says it, if it was said in a conversation.
-        replaces: the path of a fact that it supersedes.
+        replaces: the path of a fact that it supersedes, as does a fact that says it
+            already.
 
     Raises:
         FilememError: the text is empty or only a secret, the importance is out of
@@ -105,7 +106,7 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
         at: the moment of keeping.
 
     Returns:
-        What was done; what is known already is kept no second time.
+        What was done; what is known already is kept no second time, but supersedes.
 
     Raises:
         FilememError: it cannot be written.
@@ -114,9 +115,15 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
     with user.locked():
         same = KnownMemories(user, log).same(memory.kind, proposal.text)
         if same:
-            claim = Claim(proposal.text, at.date())
-            known = Decision(Action.NOOP, same.path, claim, "it is known already")
-            done = Applied([known])
+            begin = memory.metadata.get("valid_from")
+            day = memory.date or at.date()
+            claim = Claim(proposal.text, day, front={"valid_from": begin})
+            ended = tuple(one for one in proposal.supersedes if one != live(same.path))
+            why = "it is known already"
+            writer = Writer(user, log, at)
+            writer.write(Decision(Action.NOOP, same.path, claim, why, ended))
+            done = writer.done
+            done.add(profile.revise(user, log, at.date()))
         else:
             path = user.create(memory.path, proposal.page())
             done = take_in(user, log, at, path)
@@ -177,10 +184,10 @@ def detach(user: Folder, wish: Proposal) -> None:
 def told(done: Applied) -> list[str]:
     """Say what became of one fact to the one who told it."""
     one = done.decisions[0]
+    said = f"Knew that already: {one.path}"
     if one.action in WRITTEN and one.action is not Action.UPDATE:
-        superseded = [f"Superseded {old}" for old in one.replaces]
-        return [f"Remembered {one.path}", *superseded, *done.notes]
-    return [f"Knew that already: {one.path}", *done.notes]
+        said = f"Remembered {one.path}"
+    return [said, *(f"Superseded {old}" for old in one.replaces), *done.notes]
 
 
 def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:

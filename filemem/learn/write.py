@@ -64,6 +64,8 @@ class Writer:
             decision = self._change(decision)
         elif decision.action in WRITTEN:
             decision = self._create(decision)
+        else:
+            self._end(decision, decision.path)
         self.done.decisions.append(decision)
         return decision
 
@@ -112,8 +114,7 @@ class Writer:
         claim = decision.claim
         page = claim.page(decision.replaces).encode("utf-8", "replace")
         path = self.folder.create(decision.path, page)
-        for old in decision.replaces:
-            self.supersede(old, path, claim.front.get("valid_from") or claim.day)
+        self._end(decision, path)
         return self._noted(decision, path, page)
 
     def _change(self, decision: Decision) -> Decision:
@@ -128,8 +129,15 @@ class Writer:
             raise Changed(f"{place} was edited meanwhile")
         after = _confirmed(place, decision, before)
         self.folder.edit(place, partial(_unless_edited, place, before, after))
+        self._end(decision, place)
         recalls.note_recall(self.folder, decision.path, recalls.CITED, self.at)
         return self._noted(decision, place, after)
+
+    def _end(self, decision: Decision, path: str) -> None:
+        """Supersede by the memory at `path` what a decision names."""
+        claim = decision.claim
+        for old in decision.replaces:
+            self.supersede(old, path, claim.front.get("valid_from") or claim.day)
 
     def _noted(self, decision: Decision, path: str, data: bytes) -> Decision:
         """Note in the log what the program composed, and return it with its path."""

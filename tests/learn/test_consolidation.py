@@ -542,6 +542,24 @@ def test_what_a_person_writes_while_the_model_answers_stays_theirs(
     assert mine in tree(user).values()
 
 
+@pytest.mark.parametrize("way", ["remember", "supersede", "update", "review"])
+def test_what_is_known_already_supersedes_as_what_is_new_does(
+    user: Folder, way: str
+) -> None:
+    lisbon = remember(user, "Nora lives in Lisbon.", MAY).paths[0]
+    porto = remember(user, "Nora lives in Porto.", MAY).paths[0]
+    if way == "remember":
+        remember(user, "nora lives in Porto", JUNE, replaces=lisbon)
+    else:
+        talk(user, JUNE, "It's Porto now.")
+        how = "update" if way == "update" else "supersede"
+        made = note("Nora lives in Porto.", "Porto now", **{how: "Lisbon"})
+        list(consolidate.run(user, JUNE, Reader(made), review=way == "review"))
+        accepted(user, JUNE)
+    assert facts(user) == [porto]
+    assert f"superseded_by: {porto}" in user.memory(f"archive/{lisbon}").text
+
+
 def test_what_was_said_earlier_never_supersedes_and_what_is_told_again_is_a_further_source(
     user: Folder,
 ) -> None:
