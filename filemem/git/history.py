@@ -56,6 +56,11 @@ _STATUS_SPACES = {"?": 1, "u": 10}  # before the path, by the kind of line; else
 _LOG_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an <%ae>%x1f%s%x1f%(trailers:only,unfold)"
 
 
+def is_log(path: str) -> bool:
+    """Say whether a path, the user's own or the repository's, is that of a log."""
+    return f"/{path}".endswith(tuple(f"/{log}" for log in LOGS))
+
+
 def commit_message(subject: str, trailers: Mapping[str, str]) -> str:
     """Return a commit's message: one line, then the trailers that have a value."""
     lines = [one_line(subject, SUBJECT_CHARS) or "Change memories", ""]
@@ -142,7 +147,7 @@ class History:
             changes = self.changes()
         except (FilememError, OSError):
             return {}
-        return {path: blob for path, blob in changes.items() if path not in LOGS}
+        return {path: blob for path, blob in changes.items() if not is_log(path)}
 
     def problems(self) -> list[Problem]:
         """Return why git is not used here, and each memory that only git still has."""
@@ -177,7 +182,7 @@ class History:
             except (FilememError, OSError) as error:
                 self._fault = error
                 self.theirs = frozenset(self.drafts())  # not those of an old note
-            self.folder.drafts = self.theirs.difference(LOGS)
+            self.folder.drafts = self.theirs
             try:
                 yield
             finally:
@@ -266,7 +271,7 @@ class History:
         waiting = []
         for path in dict.fromkeys([*(changes if paths is None else paths), *LOGS]):
             is_written = paths is None or self._is_on_disk(path)
-            is_theirs = path in self.theirs and path not in LOGS
+            is_theirs = path in self.theirs and not is_log(path)
             if is_theirs and is_written and path in changes:
                 waiting.append(path)
             else:
@@ -301,7 +306,7 @@ def _is_kept(path: str) -> bool:
     below the folder in which the memories lie.
     """
     *folders, name = path.split("/")
-    if path.endswith(LOGS) or name in (".gitignore", ".gitattributes"):
+    if is_log(path) or name in (".gitignore", ".gitattributes"):
         return True
     is_hidden = any(part.startswith(".") for part in folders)
     is_shown = bool(name) and "\n" not in path and not is_hidden

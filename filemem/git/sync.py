@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from filemem.errors import FilememError
 from filemem.git.history import (
     ATTRIBUTES,
-    LOGS,
     History,
     changed_paths,
     commit_message,
+    is_log,
 )
 from filemem.git.merge import Trees, carry_out, merge_trees
 from filemem.git.repository import (
@@ -69,7 +69,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
         branch = _exchange(history, branch, at, messages)
         brought_in = _count(repository, branch.commit, before)
         sent = _count(repository, repository.resolve(), branch.commit)
-        unsent = [p for p in changed_paths(repository, "") if not p.endswith(LOGS)]
+        unsent = [p for p in changed_paths(repository, "") if not is_log(p)]
     if unsent:
         messages.append(f"Not committed by you, so not sent: {first_few(unsent)}.")
     if brought_in or sent:

@@ -11,7 +11,14 @@ import shlex
 from dataclasses import dataclass, replace
 
 from filemem.errors import FilememError
-from filemem.git.history import LOGS, Commit, History, commit_message, log, read_commits
+from filemem.git.history import (
+    Commit,
+    History,
+    commit_message,
+    is_log,
+    log,
+    read_commits,
+)
 from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
 from filemem.git.repository import GitError, split_nul
 from filemem.store import recalls
@@ -137,7 +144,7 @@ def _stays(history: History, commit: Commit, path: str) -> bool:
 
     A log is, and what was said in a chat.
     """
-    if path.endswith(LOGS):
+    if is_log(path):
         return True
     return commit.job == "chat" and kind_of(history.own_path(path)) == "sessions"
 

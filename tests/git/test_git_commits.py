@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import clean, filemem
+from programs import clean, filemem, lay
 from repositories import (
     START,
     commits_meanwhile,
@@ -64,6 +64,7 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
     User(mara).remember("Prefers oolong tea.", today=START.date())
     User(mara).grep("tea")
     (where / "mara" / "facts" / "note.md.swp").write_text("half")
+    lay(where, {"mara/own.filemem/recalls.log": "mine"})
     set_up(str(where), "mara", START)
     assert files_of(where) == {
         ".gitattributes",
@@ -76,7 +77,10 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
         git(where, "log", "--format=%an <%ae>, by %cn")
         == "Mara Lind <mara@example.org>, by filemem"
     )
-    assert git(where, "status", "--short") == "?? mara/facts/note.md.swp"
+    assert git(where, "status", "--short").split("\n") == [
+        "?? mara/facts/note.md.swp",
+        "?? mara/own.filemem/",
+    ]
     before = state(where)
     assert "nothing was changed" in set_up(str(where), "mara", START)[0]
     assert state(where) == before
