@@ -268,7 +268,8 @@ class Reading:
                 proposed.add(path)
             if decision.action in WAITING or not path:
                 continue
-            updated.add(decision.path)
+            if decision.action in WRITTEN and not decision.is_told_again:
+                updated.add(decision.path)
             ended = decision.replaces
             self.known.refresh([decision.path, *ended, *map(archived, ended)])
             if claim.section:

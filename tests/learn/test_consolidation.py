@@ -491,6 +491,17 @@ def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(
     }
 
 
+def test_what_is_told_again_may_be_updated_by_the_same_answer(user: Folder) -> None:
+    assert kept(user, "I live in Ghent.", GHENT)
+    [path] = facts(user)
+    river = note("Nora lives in Ghent, by the river.", "by the river", update="Ghent")
+    talk(user, JUNE, "I live in Ghent, by the river.")
+    again = remembered(user, JUNE, Reader(GHENT, river))
+    assert [one.action for one in again] == ["UPDATE", "UPDATE"]
+    assert facts(user) == [path]
+    assert "by the river" in user.memory(path).text
+
+
 def test_what_a_person_wrote_asked_for_or_pinned_is_never_rewritten(
     user: Folder,
 ) -> None:
