@@ -366,18 +366,25 @@ class Repository:
         *,
         author: str = MACHINE,
         merged: str = "",
+        onto: str = "",
     ) -> None:
         """Commit exactly these files as they are on disk, ignored ones too, unsigned.
 
         `merged` is a second parent. What else is staged stays staged and is not
         committed. Where a person commits meanwhile, theirs stays and this comes after
-        it. Nothing is committed if this raises GitError.
+        it; but not on a branch without the commit `onto`, if one is given. Nothing is
+        committed if this raises GitError.
         """
         name, _, email = author.removesuffix(">").partition(" <")
         moment = at.astimezone().isoformat(timespec="seconds")
         listed = join_nul(paths)
         for _ in range(MAX_STARTS):
             head = self.resolve()
+            if onto and self.call("merge-base", "--is-ancestor", onto, head).code:
+                raise GitError(
+                    f"{self.root} has moved to another branch meanwhile, or this one "
+                    "was rewritten; switch back unless that was meant, then try again."
+                )
             parents = []
             for parent in filter(None, (head, merged)):
                 parents += ["-p", parent]

@@ -250,5 +250,5 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
         if not is_forwarded:
             subject = f"Merge memories from {one_line(branch.remote, 40)}"
             message = commit_message(subject, {"Job": "sync"})
-            repository.commit(paths, message, at, merged=theirs)
+            repository.commit(paths, message, at, merged=theirs, onto=ours)
     return [f"{one_line(path)} {what}" for path, what in merge.conflicts.items()]

@@ -9,6 +9,7 @@ from repositories import (
     commits_meanwhile,
     git,
     job,
+    meanwhile,
     plain_git,
     state,
     store,
@@ -346,6 +347,31 @@ def test_what_a_person_commits_during_a_sync_stays_on_the_branch(
         assert user.read("facts/new.md") == b"new\n"
         assert git(user.root, "status", "--short") == ""
     assert "Mine" in git(two.root, "log", "--format=%s").split("\n")
+
+
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_no_other_branch_is_taken_for_the_one_that_a_sync_began_on(
+    machines: list[Folder], monkeypatch: pytest.MonkeyPatch, is_behind: bool
+) -> None:
+    """It has not what both had in common, which a merge there would take from everybody."""
+    one, two = machines
+    git(two.root, "branch", "--quiet", "old")
+    change(two, "facts/both.md", "both\n")
+    synced(two), synced(one)
+    change(one, "facts/new.md", "new\n")
+    synced(one)
+    if not is_behind:
+        change(two, "facts/other.md", "other\n")
+    with monkeypatch.context() as patched:
+        act = "git switch --quiet old"
+        meanwhile(patched, Path(two.store), "update-index", act)
+        with pytest.raises(FilememError, match="moved to another branch"):
+            synced(two)
+    assert git(two.root, "branch", "--show-current") == "old"
+    git(two.root, "switch", "--quiet", "main")
+    synced(two), synced(one)
+    assert one.paths() == two.paths()
+    assert {"facts/both.md", "facts/new.md"} <= {*two.paths()}
 
 
 @pytest.mark.parametrize("staged", [False, True])

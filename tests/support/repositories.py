@@ -97,23 +97,21 @@ def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
     return new, [old, f"archive/{old}", new]
 
 
-def commits_meanwhile(
-    monkeypatch: pytest.MonkeyPatch, where: Path, command: str, times: int = 1
-) -> Path:
-    """Let a person commit a note of theirs right before filemem's git does `command`, the first `times`; the note.
-
-    A line is added to it each time.
-    """
-    note = where / "mara" / "notes" / "own.md"
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch, where: Path, command: str, act: str, times: int = 1
+) -> None:
+    """Let a person act right before filemem's git does `command`, the first `times`; in their lines `git` is their own."""
     real, bin, done = shutil.which("git"), where.parent / "bin", where.parent / "done"
-    person = f"env -u GIT_DIR -u GIT_COMMON_DIR -u GIT_WORK_TREE -u GIT_OBJECT_DIRECTORY -u GIT_INDEX_FILE {real} -C {where}"
+    others = ("DIR", "COMMON_DIR", "WORK_TREE", "OBJECT_DIRECTORY", "INDEX_FILE")
+    unset = " ".join(f"-u GIT_{name}" for name in others)
     bin.mkdir(exist_ok=True)
     (bin / "git").write_text(
         f"""#!/bin/sh
+git() {{ env {unset} {real} -C {where} "$@"; }}
 case " $* " in *" {command} "*)
     if [ "$(cat {done} 2>/dev/null | wc -l)" -lt {times} ]; then
-        echo >> {done}; mkdir -p {note.parent}; echo mine >> {note}
-        {person} add {note} && {person} commit --quiet -m Mine
+        echo >> {done}
+        {act}
     fi
 esac
 exec {real} "$@"
@@ -121,6 +119,15 @@ exec {real} "$@"
     )
     (bin / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{bin}:{os.environ['PATH']}")
+
+
+def commits_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, where: Path, command: str, times: int = 1
+) -> Path:
+    """Let a person so commit a note, to which a line is added each time; the note."""
+    note = where / "mara" / "notes" / "own.md"
+    act = f"mkdir -p {note.parent}; echo mine >> {note}; git add {note}; git commit --quiet -m Mine"
+    meanwhile(monkeypatch, where, command, act, times)
     return note
 
 
