@@ -48,6 +48,8 @@ OFF: dict[str, Any] = {
     "answer_tokens": UNLIMITED_TOKENS,
     "best_tokens": UNLIMITED_TOKENS,
     "least_share": 0.0,
+    "least_fact_share": 0.0,
+    "lacking": 0.0,
     "equal_share": 1.0,
 }
 """Each weight's value that leaves it without effect."""

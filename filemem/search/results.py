@@ -204,7 +204,7 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
     Args:
         hits: in their order.
         limit: how many; if None, those worth their room.
-        weights: `least_share`, `answer_tokens`, and `best_tokens` of each part.
+        weights: what a hit must have, `answer_tokens`, and `best_tokens` of each part.
     """
     chosen: list[Hit] = []
     said: set[str] = set()
@@ -212,9 +212,9 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
     for hit in hits:
         if len(chosen) == limit:
             break
-        least = weights.least_share * chosen[0].score if chosen else 0.0
-        is_weak = limit is None and hit.score < least
-        if is_weak or (hit.speaker and hit.excerpt in said):
+        if hit.speaker and hit.excerpt in said:
+            continue
+        if limit is None and chosen and _is_weak(hit, chosen[0], weights):
             continue
         tokens += count_tokens(hit.excerpt) + LINE_TOKENS
         if limit is None and chosen and tokens > weights.answer_tokens:
@@ -222,6 +222,15 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
         chosen.append(hit)
         said.add(hit.excerpt)
     return lay_out(chosen, weights.best_tokens)
+
+
+def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:
+    """Say whether a hit is not worth its room beside the best one."""
+    share = weights.least_share
+    if hit.kind in ("facts", "lessons"):
+        share = weights.least_fact_share
+    share += weights.lacking * max(0.0, best.strength - hit.strength)
+    return hit.score < share * best.score
 
 
 def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
