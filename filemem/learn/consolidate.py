@@ -268,7 +268,7 @@ class Reading:
                 proposed.add(path)
             if decision.action in WAITING or not path:
                 continue
-            if decision.action in WRITTEN and not decision.is_told_again:
+            if not decision.is_told_again:
                 updated.add(decision.path)
             ended = decision.replaces
             self.known.refresh([decision.path, *ended, *map(archived, ended)])
@@ -282,8 +282,10 @@ class Reading:
         read = self.log.read | {turn.digest for turn in batch}
         for session, turns in groupby(batch, key=session_of):
             digests = [turn.digest for turn in turns]
-            size = session.size if session.digests <= read else 0
-            entries.append({"read": session.path, "turns": digests, "size": size})
+            entry = {"read": session.path, "turns": digests, "size": 0}
+            if session.digests <= read:
+                entry |= {"size": session.size, "digest": session.file_digest}
+            entries.append(entry)
         self.log.add(entries)
 
 

@@ -2,8 +2,9 @@
 
 The log only ever grows, so that two clones merge by union. A line is one of
 
-    {"read": "sessions/2026/….md", "turns": ["1f0c…"], "size": 1234}
-        these turns need no second look, nor a file of that many bytes
+    {"read": "sessions/2026/….md", "turns": ["1f0c…"], "size": 1234, "digest": "…"}
+        these turns need no second look, nor a file of these bytes; earlier versions
+        wrote no digest
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
         a memory as the program left it, made of a turn and a text; no digest: a
         person's
@@ -44,6 +45,7 @@ class LearnLog:
     Attributes:
         read: the digests of the turns that were read.
         sizes: in bytes, of the sessions that were read whole, by path.
+        files: the digests of these sessions' bytes; empty where only the size is known.
         written: the digests that each memory of the program's once had.
         lines: the digests of the program's lines in the profile.
         made: the memory that was made of a turn, by what it says.
@@ -54,6 +56,7 @@ class LearnLog:
         self.folder = folder
         self.read: set[str] = set()
         self.sizes: dict[str, int] = {}
+        self.files: dict[str, str] = {}
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
@@ -102,6 +105,7 @@ class LearnLog:
         if "read" in entry:
             self.read.update(map(str, entry["turns"]))
             self.sizes[str(entry["read"])] = int(entry["size"])
+            self.files[str(entry["read"])] = said
         elif "wrote" in entry:
             before = self.written.setdefault(str(entry["wrote"]), set())
             before.add(said)

@@ -3,12 +3,14 @@
 import datetime as dt
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from filemem.errors import FilememError
 from filemem.learn.log import LearnLog, digest
 from filemem.store import pending
-from filemem.store.folder import Folder
+from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import kind_of, live, when_of
@@ -26,6 +28,7 @@ class Session:
     Attributes:
         path: the live one, even where it lies in the archive.
         size: the file's, in bytes.
+        file_digest: of all its bytes.
         began: the clock time of its beginning, if its name has one.
         is_imported: whether it comes from another program's export, or from notes;
             what a program adds itself is the person's talk with it.
@@ -34,6 +37,7 @@ class Session:
 
     path: str
     size: int
+    file_digest: str
     began: str
     is_imported: bool
     digests: frozenset[str]
@@ -102,7 +106,7 @@ def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[SaidTur
         when = when_of(path)
         if kind_of(path) != "sessions" or when is None or path == besides:
             continue
-        if log.sizes.get(path) != stat.size:
+        if not _is_read(folder, log, stat):
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
         memory = folder.find(place)
@@ -129,6 +133,22 @@ def display(name: str) -> str:
     return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
 
 
+def _is_read(folder: Folder, log: LearnLog, stat: Stat) -> bool:
+    """Tell whether a session was read whole, and has not been edited since.
+
+    A log of before knows the sizes alone.
+    """
+    path = live(stat.path)
+    if log.sizes.get(path) != stat.size:
+        return False
+    before = log.files.get(path)
+    if not before:
+        return True
+    with suppress(FilememError, OSError):
+        return digest(folder.read(stat.path)) == before
+    return False
+
+
 def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[SaidTurn]:
     """Yield the unread turns of a session, each with those before it."""
     hidden = pending.pending_deletions(folder)
@@ -137,6 +157,7 @@ def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[SaidTu
     session = Session(
         path=live(memory.path),
         size=len(memory.data),
+        file_digest=digest(memory.data),
         began=memory.when.time if memory.when else "",
         is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
         digests=frozenset(digests),

@@ -4,6 +4,7 @@ notes. What has its form is kept in the model's words; what has not is told with
 
 import datetime as dt
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,23 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
         assert shown in told
     assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
     assert sessions.waiting(user) == (0, 0)
+
+
+@pytest.mark.parametrize("version", ["this", "earlier"])
+def test_a_session_that_is_edited_after_it_was_read_is_read_anew(
+    user: Folder, version: str
+) -> None:
+    """Of an earlier version's log, which knows no digest, where the size differs."""
+    path = Path(user.root, talk(user, MAY, "I live in Porto."))
+    remembered(user, JUNE, Reader())
+    if version == "earlier":
+        log = Path(user.root, ".filemem/consolidated.jsonl")
+        log.write_text(re.sub(', *"digest": *"[^"]*"', "", log.read_text()))
+    assert sessions.waiting(user).conversations == 0
+    there = "Braga" if version == "this" else "Coimbra"
+    path.write_text(path.read_text().replace("Porto", there))
+    remembered(user, JUNE, reader := Reader())
+    assert f"I live in {there}." in reader.told[0]
 
 
 def test_every_turn_is_sent_and_more_than_a_request_holds_goes_into_the_next(
