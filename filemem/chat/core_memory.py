@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.llm import prompt
-from filemem.search.validity import Validity, validity
+from filemem.search.validity import held_days
 from filemem.store import config, pending
 from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.folder import Folder
@@ -96,7 +96,7 @@ def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
             lessons.append(entry)
     lessons.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
     for entry in lessons:
-        if validity(entry, today) is Validity.HOLDS:
+        if held_days(entry).holds(today.toordinal()):
             yield from _lesson(folder, entry.path)
 
 

@@ -1,7 +1,6 @@
 """When what a memory says is so, by its front matter as the index has it."""
 
 import datetime as dt
-from enum import Enum
 
 from filemem.index import IndexedFile
 from filemem.store.paths import when_of
@@ -9,25 +8,6 @@ from filemem.text.dayrange import DayRange
 
 FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
-
-
-class Validity(Enum):
-    """Whether what a memory says is so on a day."""
-
-    HOLDS = "holds"
-    SUPERSEDED = "superseded"
-    ENDED = "ended"
-    NOT_YET = "not yet"
-
-
-def validity(entry: IndexedFile, day: dt.date) -> Validity:
-    """Say whether a memory holds on `day`."""
-    held = held_days(entry)
-    if day.toordinal() < held.first:
-        return Validity.NOT_YET
-    if day.toordinal() <= held.last:
-        return Validity.HOLDS
-    return Validity.SUPERSEDED if successor(entry) else Validity.ENDED
 
 
 def held_days(entry: IndexedFile) -> DayRange:
@@ -58,7 +38,7 @@ def tells_when(entry: IndexedFile) -> bool:
 
 def is_superseded(entry: IndexedFile, day: dt.date) -> bool:
     """Say whether another memory has replaced one by `day`."""
-    return validity(entry, day) is Validity.SUPERSEDED
+    return bool(successor(entry)) and held_days(entry).last < day.toordinal()
 
 
 def held_note(entry: IndexedFile, day: dt.date) -> str:
@@ -68,8 +48,9 @@ def held_note(entry: IndexedFile, day: dt.date) -> str:
     """
     since = _iso(entry, "valid_from")
     until = _iso(entry, "valid_until")
-    if not since and validity(entry, day) is Validity.NOT_YET:
-        since = str(dt.date.fromordinal(held_days(entry).first))
+    first = held_days(entry).first
+    if not since and day.toordinal() < first:
+        since = str(dt.date.fromordinal(first))
     if since and until:
         return f"held {since} to {until}"
     if until:

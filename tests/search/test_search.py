@@ -553,6 +553,16 @@ def test_a_question_is_answered_first_by_what_held_on_its_days(
     assert "No memory is dated" not in answer.call("search_files", {"query": question})
 
 
+def test_a_plan_that_was_replaced_before_its_day_is_superseded(tmp_path: Path) -> None:
+    plan = "facts/2026-03-01-porto.md"
+    other = "facts/2026-06-01-coimbra.md"
+    front = f"---\nvalid_from: 2027-01-01\nsuperseded_by: {other}\n---\n\n"
+    files = {plan: f"{front}Ana moves to Porto.\n", other: "Ana stays in Coimbra.\n"}
+    lines = answer(write(tmp_path, files), "Does Ana move to Porto?")
+    assert headings(lines) == [other, plan]
+    assert f"superseded by {other}" in "\n".join(lines)
+
+
 def test_a_heading_tells_what_a_memory_replaced_and_when_that_held(
     tmp_path: Path,
 ) -> None:
