@@ -31,6 +31,10 @@ from filemem.store.paths import archived, kind_of, live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more
+CUT_REMEDY = (
+    "has no room for its answer; split it into shorter turns, or read it with another "
+    "model: filemem consolidate --model NAME."
+)
 ASK_AGAIN = (
     "\n\nYour last answer could not be read. Note by one call of `keep`, or by one "
     "JSON object of the same form and nothing else."
@@ -64,7 +68,9 @@ def run(
     if model:
         review = review or config.of(folder).review
         reading = Reading(folder, log, at, model, is_review=review)
-        yield from reading.read(batches(unread(folder, log, besides)))
+        readable = _readable(unread(folder, log, besides), log, model)
+        yield from reading.read(batches(readable))
+        yield from _stuck(folder, log, model)
 
 
 def cost(folder: Folder, model: Model | None) -> JobDone:
@@ -77,7 +83,8 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     Returns:
         The facts `conversations`, `requests` and `tokens`, some of which are estimated.
     """
-    turns = list(unread(folder, LearnLog(folder)))
+    log = LearnLog(folder)
+    turns = list(_readable(unread(folder, log), log, model))
     requests = len(list(batches(turns)))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
     tokens = requests * count_tokens(rules)
@@ -92,6 +99,28 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     sizes = {"requests": requests, "tokens": tokens}
     data = {"facts": [], "conversations": conversations, **sizes}
     return JobDone("consolidate", [said], data)
+
+
+def _readable(
+    turns: Iterable[SaidTurn], log: LearnLog, model: Model | None
+) -> Iterator[SaidTurn]:
+    """Leave out the turns to which alone this model's answer was cut off."""
+    name = model.name if model else ""
+    for turn in turns:
+        if (turn.digest, name) not in log.cut:
+            yield turn
+
+
+def _stuck(folder: Folder, log: LearnLog, model: Model) -> Iterator[Applied]:
+    """Say which turns wait because this model has no room to answer to them."""
+    found: list[str] = []
+    if log.cut:
+        for turn in unread(folder, log):
+            if (turn.digest, model.name) in log.cut:
+                found.append(turn.place)
+    if found:
+        where = f"{counted(len(found), 'turn')} ({', '.join(found[:3])})"
+        yield Applied(notes=[f"To {where} {model.name} {CUT_REMEDY}"])
 
 
 def _settled(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
@@ -171,6 +200,7 @@ class Reading:
         """
         told = [turn for turn in batch if turn.has_words]
         answer = Noted()
+        is_full = False
         if told:
             name = self.model.name
             today = self.at.date()
@@ -189,8 +219,13 @@ class Reading:
             if answer.is_cut_off and not answer.claims:
                 said = answer.beginning or "nothing"
                 why = f"{name} answered with no facts that can be read: {said}"
+                if is_full:
+                    self._note_cut(batch)
                 raise Unreadable(why)
-        yield self._applied(batch, answer)
+        done = self._applied(batch, answer)
+        if is_full and answer.is_cut_off:
+            self._note_cut(batch)
+        yield done
 
     def _ask(self, told: str) -> Reply:
         """Have the model note what is worth it, by a call or, lacking tools, in JSON."""
@@ -275,6 +310,12 @@ class Reading:
             if claim.section:
                 fresh[live(decision.path)] = claim.section
         return fresh
+
+    def _note_cut(self, batch: list[SaidTurn]) -> None:
+        """Note that the answer to a turn alone was cut off, so that it waits."""
+        for turn in batch:
+            of_turn = {"cut": turn.session.path, "turn": turn.digest}
+            self.log.add([{**of_turn, "model": self.model.name}])
 
     def _note_read(self, batch: list[SaidTurn]) -> None:
         """Note that turns were read, and each session of which no other waits."""

@@ -5,6 +5,8 @@ The log only ever grows, so that two clones merge by union. A line is one of
     {"read": "sessions/2026/….md", "turns": ["1f0c…"], "size": 1234, "digest": "…"}
         these turns need no second look, nor a file of these bytes; earlier versions
         wrote no digest
+    {"cut": "sessions/2026/….md", "turn": "1f0c…", "model": "…"}
+        that model's answer to this turn alone was cut off; it is not asked again
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
         a memory as the program left it, made of a turn and a text; no digest: a
         person's
@@ -46,6 +48,7 @@ class LearnLog:
         read: the digests of the turns that were read.
         sizes: in bytes, of the sessions that were read whole, by path.
         files: the digests of these sessions' bytes; empty where only the size is known.
+        cut: turns to which alone an answer was cut off, each with the model's name.
         written: the digests that each memory of the program's once had.
         lines: the digests of the program's lines in the profile.
         made: the memory that was made of a turn, by what it says.
@@ -57,6 +60,7 @@ class LearnLog:
         self.read: set[str] = set()
         self.sizes: dict[str, int] = {}
         self.files: dict[str, str] = {}
+        self.cut: set[tuple[str, str]] = set()
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
@@ -106,6 +110,8 @@ class LearnLog:
             self.read.update(map(str, entry["turns"]))
             self.sizes[str(entry["read"])] = int(entry["size"])
             self.files[str(entry["read"])] = said
+        elif "cut" in entry:
+            self.cut.add((str(entry["turn"]), str(entry["model"])))
         elif "wrote" in entry:
             before = self.written.setdefault(str(entry["wrote"]), set())
             before.add(said)

@@ -168,6 +168,30 @@ def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) ->
     assert len(reader.told) == 5 and sessions.waiting(user) == (0, 0)
 
 
+@pytest.mark.parametrize("whole", ["", '{"text": "Nora lives in Ghent."}, '])
+def test_a_turn_whose_answer_alone_has_no_room_is_paid_for_once(
+    user: Folder, whole: str
+) -> None:
+    """It waits, with a remedy; another model, or a change of the turn, has it read."""
+
+    class Full(Says):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            return replace(super().ask(messages, tools, on_text), finish="length")
+
+    talk(user, MAY, "I live in Ghent.")
+    model = Full('{"facts": [' + whole + '{"te')
+    for _ in range(3):
+        done = list(consolidate.run(user, JUNE, model))
+        assert "split it into shorter turns" in done[-1].notes[-1]
+    assert len(model.told) == 1
+    assert consolidate.cost(user, model).facts["requests"] == 0
+    assert sessions.waiting(user).conversations == 1
+    another = Reader(GHENT)
+    another.name = "another"
+    remembered(user, JULY, another)
+    assert len(another.told) == 1 and sessions.waiting(user).conversations == 0
+
+
 def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson(
     tmp_path: Path,
 ) -> None:
