@@ -126,7 +126,7 @@ class Writer:
         place = self.folder.locate(decision.path)
         before = self.folder.read(place)
         if not self.log.is_untouched(place, before):
-            raise Changed(f"{place} was edited meanwhile")
+            raise Changed(f"{place} was edited meanwhile; try again.")
         after = _confirmed(place, decision, before)
         self.folder.edit(place, partial(_unless_edited, place, before, after))
         self._end(decision, place)
@@ -175,13 +175,14 @@ def _confirmed(path: str, decision: Decision, data: bytes) -> bytes:
             return data
         return _reworded(path, data, claim)
     except ValueError as error:
-        raise Refused(f"{path} cannot be changed: {error}") from None
+        why = f"{path} is not changed: {error}; put it right by hand."
+        raise Refused(why) from None
 
 
 def _unless_edited(path: str, before: bytes, after: bytes, data: bytes) -> bytes:
     """Return the bytes `after`; raise Changed where a file's are not as `before`."""
     if data != before:
-        raise Changed(f"{path} was edited meanwhile")
+        raise Changed(f"{path} was edited meanwhile; try again.")
     return after
 
 
