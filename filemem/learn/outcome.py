@@ -16,6 +16,7 @@ _WORDS = {
     Action.NOOP: "known",
     Action.DROP: "left out",
     Action.PROPOSE: "proposed",
+    Action.REFUSE: "refused",
 }
 _NEW = (Action.ADD, Action.SUPERSEDE)
 
@@ -37,7 +38,7 @@ class Applied:
     error: str = ""
 
     def add(self, other: "Applied") -> None:
-        """Take in what else was done, and the error, if any, that ended it.
+        """Take in what else was done, and the last error, if any.
 
         Args:
             other: what came of another request.
@@ -45,7 +46,7 @@ class Applied:
         self.decisions += other.decisions
         self.paths += [one for one in other.paths if one not in self.paths]
         self.notes += other.notes
-        self.error = other.error
+        self.error = other.error or self.error
 
     @property
     def subject(self) -> str:

@@ -20,7 +20,8 @@ from filemem import FilememError, Store
 from filemem.chat.core_memory import core_memory
 from filemem.learn import consolidate, proposals, sessions
 from filemem.learn.log import LearnLog
-from filemem.learn.records import WRITTEN
+from filemem.learn.outcome import Applied, together
+from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.remember import remember
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, Reply, ToolCall, Usage
@@ -131,6 +132,14 @@ def test_an_endpoint_that_fails_leaves_what_was_read_and_the_rest_waits(
     assert kept == ["Nora lives in Ghent."]
     assert "no more" in done[-1].error
     assert 0 < sessions.waiting(user).conversations < 6
+
+
+def test_an_error_is_told_whatever_else_is_done_after_it() -> None:
+    """And each kind of decision has its word."""
+    claim = Claim("Nora lives in Ghent.", MAY.date())
+    every = [Decision(action, "", claim) for action in Action]
+    told = together([Applied(error="It failed."), Applied(every)]).told().said
+    assert "It failed." in told and len(told) == len(every) + 2
 
 
 def test_a_model_that_takes_no_tools_is_asked_without_them(
