@@ -162,12 +162,14 @@ def _retells(hit: Hit) -> bool:
 def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     """Return the hits, the newest first of those that count as equal to the best.
 
-    What somebody else's role says stays behind them.
+    What is of a day asked for stays before them, and somebody else's role behind.
     """
     best = hits[0].score if hits else 0.0
     equal = [hit for hit in hits if hit.score >= weights.equal_share * best]
     role = hits[0].features.role if hits else 1.0
     equal.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)
+    equal.sort(key=lambda hit: not hit.features.is_of_day)
+    equal.sort(key=lambda hit: hit.features.day, reverse=True)
     equal.sort(key=lambda hit: hit.features.role != role)
     return equal + [hit for hit in hits if hit not in equal]
 

@@ -134,7 +134,7 @@ class _Heading(NamedTuple):
 
 
 def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Passage]:
-    """Return paragraphs and list items, each under its heading.
+    """Return paragraphs and list items, each under the words of its heading.
 
     A heading with nothing under it stands for itself.
 
@@ -148,11 +148,12 @@ def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Pas
     heading = _Heading(0, 0, "")
     day: dt.date | None = None
     day_rank = 0
+    context = ""
     is_empty = False  # nothing stands under the heading yet
     for block in _blocks(lines, after):
         match = _HEADING.match(block.text)
         if not match:
-            found.append(block._replace(context=heading.text, day=day))
+            found.append(block._replace(context=context, day=day))
             is_empty = False
             continue
         if is_empty:
@@ -162,6 +163,8 @@ def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Pas
         heading = _Heading(block.line, len(match[1]), block.text.strip("# "))
         is_empty = True
         named = day_of_heading(heading.text) if dated else None
+        # The words of a day would count for every other day of its month.
+        context = _without_day(heading.text) if named else heading.text
         if named or heading.rank <= day_rank:
             day = named
             day_rank = heading.rank if named else 0
@@ -196,6 +199,12 @@ def day_of_heading(heading: str) -> dt.date | None:
         if is_at_head and span.start == span.end and str(span.start.year) in text:
             return span.start
     return None
+
+
+def _without_day(heading: str) -> str:
+    """Return what a heading says behind the day with which it begins."""
+    text = heading.lstrip("[(")
+    return text[mentioned(text, dt.date.min)[0].end :]
 
 
 def windows(text: str) -> list[tuple[int, int]]:
