@@ -113,12 +113,13 @@ def parse(
         for word in _context_words(text, weights):
             found.setdefault(word.stem, word)
     words = _with_aliases(list(found.values()), question, aliases)
+    asks_assistant = _ASKS_ASSISTANT.search(terms.simplified(question)) is not None
     return Query(
         words=tuple(words),
         about=frozenset(list(speakers)[:1]),
         days=days.ranges,
         date_pieces=days.pieces,
-        asks_assistant=_ASKS_ASSISTANT.search(question) is not None,
+        asks_assistant=asks_assistant,
     )
 
 

@@ -187,6 +187,8 @@ def _replaced(
         passage = index.memory(older.path, older.stats).passages[0]
     except (FilememError, IndexError):
         return ""
+    if passage.text in ("", FORGOTTEN):
+        return ""
     if pending.pending_deletions(index.folder).hides(older.path, passage.line):
         return ""
     words = one_line(passage.text, REPLACED_CHARS)

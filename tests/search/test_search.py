@@ -14,7 +14,9 @@ from programs import lay
 from filemem import Store, Toolbox, User
 from filemem.index import Index
 from filemem.search.days import named_days
+from filemem.search.query import parse
 from filemem.search.results import Hit
+from filemem.search.weights import WEIGHTS
 from filemem.store.folder import Folder
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -401,6 +403,27 @@ def test_traditional_characters_name_the_same_days_as_simplified_ones(
     )
     assert one.ranges == other.ranges
     assert all(piece in traditional for piece in one.pieces)
+
+
+def test_an_assistant_s_words_are_asked_for_in_traditional_characters_too(
+    tmp_path: Path,
+) -> None:
+    said = talk("Which tea do you know?", "铁观音")
+    user = write(tmp_path, {"sessions/2026/2026-01-03-0900-tea.md": said})
+    corpus = Index(user).corpus()
+    for question in ("你當時說了什麼茶？", "你当时说了什么茶？"):
+        days = named_days(question, corpus, today=NOW.date(), anchor=None)
+        assert parse(question, [], [], days, WEIGHTS).asks_assistant
+
+
+def test_a_heading_quotes_nothing_of_a_memory_whose_words_are_forgotten(
+    tmp_path: Path,
+) -> None:
+    old = f"---\nsuperseded_by: {OOLONG}\n---\n\n[forgotten]\n"
+    new = f"---\nsupersedes: {COFFEE}\n---\n\nLikes oolong.\n"
+    lines = answer(write(tmp_path, {COFFEE: old, OOLONG: new}), "Likes oolong?")
+    assert headings(lines) == [OOLONG]
+    assert "replaced" not in "\n".join(lines)
 
 
 # -- in time -----------------------------------------------------------------------------------------------------
