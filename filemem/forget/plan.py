@@ -133,15 +133,15 @@ class DeletionPlan:
     def told(self) -> Iterator[str]:
         """Yield what would go and what would be left, a line each, for a person."""
         if self.items:
-            yield "These files go, and these lines say [forgotten]:"
+            yield "To be deleted; of a line that is named, only its words:"
         yield from (f"  {item}" for item in self.items)
         if self.records:
-            yield f"Lines go from {', '.join(self.records)}."
+            yield f"Also their entries in {', '.join(self.records)}."
         if self.others:
             yield "These say the same, and stay unless you take them along:"
         yield from (f"  {occurrence}" for occurrence in self.others)
         if self.left:
-            yield "These stay; they are yours to look at:"
+            yield "These stay; look at them yourself:"
         yield from (f"  {occurrence}" for occurrence in self.left)
 
 
