@@ -7,7 +7,7 @@ from filemem.index import Corpus
 from filemem.search import validity
 from filemem.search.candidates import Candidates
 from filemem.search.query import Query
-from filemem.search.results import Hit, names_days
+from filemem.search.results import Hit
 from filemem.store.paths import ARCHIVE
 from filemem.text import chinese, spans, terms
 from filemem.text.dayrange import DayRange
@@ -47,9 +47,14 @@ def search_notes(
         notes.append(f"No memory is dated {' or '.join(map(_in_words, undated))}.")
     if not hits:
         notes += _nothing_found(query, corpus, given)
-    elif all(hit.strength < HALF for hit in hits) and query.content:
+    elif query.content and not any(map(_is_to_the_point, hits)):
         notes.append("All of it is weak: no passage holds half of the question.")
     return notes
+
+
+def _is_to_the_point(hit: Hit) -> bool:
+    """Say whether a passage holds half of the question, or is of a day asked for."""
+    return hit.strength >= HALF or hit.features.is_of_day
 
 
 def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list[str]:
@@ -105,7 +110,7 @@ def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
         for entry in entries:
             if validity.tells_when(entry) and validity.held_days(entry).overlaps(days):
                 return []
-    if any(names_days(hit.text, hit.date, query.days) for hit in hits):
+    if any(hit.day_named for hit in hits):
         return []
     return [days for days in query.days if days.first <= newest]
 

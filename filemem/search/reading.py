@@ -146,6 +146,7 @@ def read_hits(
             replaced=_replaced(index, entry, entries, today),
             newer=newer[entry.path].path if entry.path in newer else "",
             sources=_sources(entry, passage),
+            day_named=entry.days[-1] if "day" in entry.particulars else 0,
             archived=entry.archived,
             features=match.features,
         )

@@ -39,6 +39,7 @@ class Hit:
         newer: the path of what replaced it.
         replaced: what it replaced, in its words, and when that held.
         sources: what it tells over again, as `path:line`.
+        day_named: the first day asked for that it names, as an ordinal; 0 for none.
         archived: whether its file lies in the archive.
         features: what made the score.
     """
@@ -60,6 +61,7 @@ class Hit:
     newer: str = ""
     replaced: str = ""
     sources: tuple[str, ...] = ()
+    day_named: int = 0
     archived: bool = False
     features: Features = field(default_factory=Features)
 
@@ -94,16 +96,20 @@ def raise_named_days(
     """
     raised: list[Hit] = []
     for hit in hits:
-        is_of_day = hit.features.is_of_day
-        if not is_of_day and names_days(hit.text, hit.date, days):
+        day = first_day_named(hit.text, hit.date, days)
+        if day:
+            hit = replace(hit, day_named=day)
+        if day and not hit.features.is_of_day:
             features = replace(hit.features, day=weights.on_day, is_of_day=True)
             hit = replace(hit, features=features, score=features.score)
         raised.append(hit)
     return sorted(raised, key=lambda hit: -hit.score)
 
 
-def names_days(text: str, said_on: dt.date | None, days: Sequence[DayRange]) -> bool:
-    """Say whether a text names one of some days.
+def first_day_named(
+    text: str, said_on: dt.date | None, days: Sequence[DayRange]
+) -> int:
+    """Return the first of some days that a text names, as an ordinal; 0 for none.
 
     Args:
         text: in English or Chinese.
@@ -111,16 +117,17 @@ def names_days(text: str, said_on: dt.date | None, days: Sequence[DayRange]) -> 
         days: those asked for; a month that is named is none of its days.
     """
     if not days:
-        return False
+        return 0
     day = said_on or dt.date.min
+    found: list[int] = []
     for mention in dates.mentioned(text, day):
         span = dates.nearest(mention, day)
         is_long = (span.end - span.start).days > MAX_NAMED_DAYS
         named = DayRange(span.start.toordinal(), span.end.toordinal())
         for asked in days:
             if asked.overlaps(named) and (not is_long or asked.contains(named)):
-                return True
-    return False
+                found.append(max(asked.first, named.first))
+    return min(found, default=0)
 
 
 # -- one piece of evidence, one hit -------------------------------------------------
@@ -172,6 +179,21 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     equal.sort(key=lambda hit: hit.features.day, reverse=True)
     equal.sort(key=lambda hit: hit.features.role != role)
     return equal + [hit for hit in hits if hit not in equal]
+
+
+def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
+    """Return the hits, those that name a coming day asked for in the order of days.
+
+    They change places with each other alone, and one that holds more words of the
+    question than the rest of them stays where it is.
+    """
+    coming = [hit for hit in hits if hit.day_named > today.toordinal()]
+    least = min((hit.strength for hit in coming), default=0.0)
+    plans = [hit for hit in coming if hit.strength == least]
+    by_day = iter(sorted(plans, key=lambda hit: hit.day_named))
+    return [
+        replace(next(by_day), score=hit.score) if hit in plans else hit for hit in hits
+    ]
 
 
 def put_current_first(hits: Sequence[Hit]) -> list[Hit]:

@@ -30,6 +30,7 @@ from filemem.search.results import (
     merge_evidence,
     put_current_first,
     put_newest_first,
+    put_plans_in_order,
     raise_named_days,
 )
 from filemem.search.weights import WEIGHTS, Weights
@@ -108,6 +109,7 @@ def search_files(
     hits = raise_named_days(hits, query.days, weights)
     hits = merge_evidence(hits)
     hits = put_newest_first(hits, weights)
+    hits = put_plans_in_order(hits, today)
     hits = put_current_first(hits)
     chosen = choose(hits, limit, weights)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}

@@ -624,3 +624,20 @@ def test_what_comes_is_answered_by_what_names_its_days(
     lines = answer(user, question)
     assert headings(lines)[0] == plan
     assert not any(line.startswith("No memory") for line in lines)
+
+
+@pytest.mark.parametrize("question", ["plans for next month", "下个月有什么安排？"])
+def test_what_comes_is_answered_in_the_order_of_its_days(
+    tmp_path: Path, question: str
+) -> None:
+    texts = {
+        "mum": "Mum visits from 24 to 27 December.",
+        "oslo": "Flight to Oslo on 5 January 2027.",
+        "体检": "12月15日要去医院体检。",
+        "dentist": "The dentist expects me on 3 December 2026 at ten o'clock.",
+    }
+    files = {f"facts/2026/2026-11-20-{name}.md": text for name, text in texts.items()}
+    lines = answer(write(tmp_path, {**files, **DIARY}), question)
+    found = [heading.rpartition("-")[2] for heading in headings(lines)]
+    assert found[:3] == ["dentist.md", "体检.md", "mum.md"]
+    assert not any(line.startswith("All of it is weak") for line in lines)

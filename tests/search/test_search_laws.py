@@ -9,11 +9,12 @@ from filemem.search.features import Features, day_share, spread_to_neighbors
 from filemem.search.results import (
     Hit,
     choose,
+    first_day_named,
     lay_out,
     merge_evidence,
-    names_days,
     put_current_first,
     put_newest_first,
+    put_plans_in_order,
     raise_named_days,
 )
 from filemem.search.weights import WEIGHTS, Weights
@@ -76,7 +77,7 @@ def test_a_day_asked_for_counts_most_and_the_days_around_it_half() -> None:
     ],
 )
 def test_a_text_names_a_day_by_itself(text: str, is_named: bool) -> None:
-    assert names_days(text, dt.date(2026, 5, 9), ASKED) is is_named
+    assert bool(first_day_named(text, dt.date(2026, 5, 9), ASKED)) is is_named
 
 
 def test_what_names_a_day_asked_for_rises_as_if_said_on_it() -> None:
@@ -121,6 +122,17 @@ def test_of_equals_the_newest_is_first_and_another_role_behind_it() -> None:
     ordered = put_newest_first([old, aside, new, weak], WEIGHTS)
     assert places(ordered) == ["new:1", "old:1", "aside:1", "weak:1"]
     assert put_newest_first([], WEIGHTS) == []
+
+
+def test_plans_of_like_strength_stand_in_the_order_of_their_days() -> None:
+    late = hit("late", 0.9, day_named=DAY.toordinal() + 2)
+    soon = hit("soon", 0.5, day_named=DAY.toordinal() + 1)
+    asked = hit("asked", 0.6, strength=1.0, day_named=DAY.toordinal() + 3)
+    hits = [late, asked, hit("other", 0.55), soon]
+    ordered = put_plans_in_order(hits, DAY)
+    assert places(ordered) == ["soon:1", "asked:1", "other:1", "late:1"]
+    assert [one.score for one in ordered] == [0.9, 0.6, 0.55, 0.5]
+    assert put_plans_in_order(hits, DAY + dt.timedelta(9)) == hits
 
 
 def test_what_replaced_a_memory_stands_right_before_it() -> None:
