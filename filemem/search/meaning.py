@@ -53,16 +53,8 @@ def add_meaning(
         matches: those found by words, the best first.
         weights: the numbers of the ranking.
     """
-    if not query.content:
-        return Meant(matches)
-    try:
-        known = vectors.of(index.folder)
-    except (FilememError, OSError):
-        return Meant(matches)  # broken settings, which others report
-    if known is None:
-        return Meant(matches)
-    is_held = bool(matches) and matches[0].strength >= HOLDS_QUESTION
-    if is_held and len(query.content) > 1 and not known.embedding.is_ready:
+    known = _vectors(index)
+    if known is None or _words_suffice(query, matches, known):
         return Meant(matches)
     likely = [match.number for match in matches]
     try:
@@ -75,24 +67,53 @@ def add_meaning(
         if gain > 0 and asked.admits_passage(corpus, entry, number):
             factor = role_weight(query, corpus, number, weights) * file_weight(entry)
             gains[number] = MEANING_WEIGHT * factor * gain
-    best = matches[0].score if matches else 1.0
+    return Meant(_raised([*matches, *_meant_alone(gains, matches, corpus)], gains))
+
+
+def _vectors(index: Index) -> vectors.Vectors | None:
+    """Return the vectors of the memories; None where no embedder is there."""
+    try:
+        return vectors.of(index.folder)
+    except (FilememError, OSError):
+        return None  # broken settings, which others report
+
+
+def _words_suffice(query: Query, matches: list[Ranked], known: vectors.Vectors) -> bool:
+    """Say whether meaning would add nothing worth the second that loading takes."""
+    if not query.content:
+        return True
+    if known.embedding.is_ready or len(query.content) == 1 or not matches:
+        return False
+    return matches[0].strength >= HOLDS_QUESTION
+
+
+def _meant_alone(
+    gains: dict[int, float], matches: list[Ranked], corpus: Corpus
+) -> list[Ranked]:
+    """Return the passages that gain most without a word of the question."""
     by_words = {match.number for match in matches}
     others = [
         number
         for number, gain in gains.items()
         if gain >= LEAST_MEANING and number not in by_words
     ]
-    meant = [
-        Ranked(number, corpus.file(number), Features(), 0.0)
-        for number in heapq.nlargest(MAX_MEANT, others, key=gains.__getitem__)
-    ]
+    best = heapq.nlargest(MAX_MEANT, others, key=gains.__getitem__)
+    return [Ranked(number, corpus.file(number), Features(), 0.0) for number in best]
+
+
+def _raised(matches: list[Ranked], gains: dict[int, float]) -> list[Ranked]:
+    """Return the matches with what each gains added, the best first.
+
+    A gain counts beside the best score by words.
+    """
+    best = max((match.score for match in matches), default=0.0) or 1.0
     raised: list[Ranked] = []
-    for match in (*matches, *meant):
+    for match in matches:
         meaning = best * gains.get(match.number, 0.0)
         features = replace(match.features, meaning=meaning)
         raised.append(replace(match, features=features, score=features.score))
     raised.sort(key=lambda match: -match.score)
-    return Meant(raised)
+    return raised
 
 
 def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, float]:
