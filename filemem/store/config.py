@@ -31,8 +31,6 @@ EMBEDDINGS = ("model", "endpoint", "except", "query_prefix", "passage_prefix")
 PERSONS = ("model", "base_url", "redact", "embeddings")
 # These can do no harm, so those of a store of before still count.
 MOVED = ("tools", "recall", "timeout", "consolidate", "review")
-# Of an earlier version; they mean nothing.
-RETIRED = ("prices", "limits", "month_tokens", "imports", "grace_days")
 
 
 class ConfigError(FilememError):
@@ -99,10 +97,11 @@ def of(folder: Folder) -> Config:
 def load(root: str | Path) -> Config:
     """Return the settings for the store at `root`; raise ConfigError."""
     own = _own_file()
-    limits = _file(root).checked()
-    for key in PERSONS:
-        limits.pop(key, None)
-    return Config(**(own.checked() | limits | _for_store(own, root) | _environment()))
+    found = own.checked(own.values)
+    for key, value in _named_by_store(root).items():
+        if key not in PERSONS:
+            found[key] = value
+    return Config(**found | _for_store(own, root) | _environment())
 
 
 def unanswered(root: str | Path, model: str = "") -> str:
@@ -116,7 +115,7 @@ def unanswered(root: str | Path, model: str = "") -> str:
     """
     if ENVIRONMENT.keys() & _for_store(_own_file(), root).keys():
         return ""
-    named = _file(root).checked()
+    named = _named_by_store(root)
     settings = load(root)
     theirs = named.get("model") or ""
     address = named.get("base_url") or ""
@@ -158,17 +157,16 @@ class _SettingsFile:
         line = parse(NAME, self.text.encode()).line_of(key)
         return Problem(self.path, line, what, remedy)
 
-    def checked(self, values: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return the settings in their types; raise ConfigError for a wrong one."""
+    def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return settings of the file in their types; raise ConfigError for a wrong
+        one."""
         found = {}
-        for key, value in (self.values if values is None else values).items():
-            if value is None or key in RETIRED or key == STORES:
+        for key, value in values.items():
+            if value is None or key == STORES:
                 continue
             if key not in DEFAULTS:
-                likely = nearest(key, DEFAULTS, 1, 0.6)
-                remedy = f"known are {', '.join(DEFAULTS)}"
-                if likely:
-                    remedy = f"did you mean {likely[0]}?"
+                likely = nearest(key, DEFAULTS, 1, 0.6) or DEFAULTS
+                remedy = f"did you mean {' or '.join(likely)}?"
                 what = f"unknown setting {key}"
                 raise ConfigError(self.problem(key, what, remedy))
             if type(DEFAULTS[key]) is float and type(value) is int:
@@ -211,6 +209,11 @@ def _makes_vectors(value: Any) -> bool:
 
 def _file(root: str | Path) -> _SettingsFile:
     return _read(os.path.join(root, NAME))
+
+
+def _named_by_store(root: str | Path) -> dict[str, Any]:
+    file = _file(root)
+    return file.checked(file.values)
 
 
 def _own_file() -> _SettingsFile:

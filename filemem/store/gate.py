@@ -109,11 +109,8 @@ def _told_alone(text: str, before: str) -> Cleaned:
     if len(text) > _MAX_TOLD_ALONE_CHARS or "\n" in text.strip():
         return Cleaned(text, [])
     start = len(label) + 1
-    _, found = redact(f"{label} {text}")
-    inside = [one for one in found if one.start >= start]
-    if not inside or len(inside) < len(found):
+    clean, found = redact(f"{label} {text}")
+    if any(one.start < start for one in found):
         return Cleaned(text, [])
-    moved = [Redaction(one.kind, one.start - start, one.end - start) for one in inside]
-    for one in reversed(moved):
-        text = f"{text[: one.start]}[redacted: {one.kind}]{text[one.end :]}"
-    return Cleaned(text, moved)
+    moved = [Redaction(one.kind, one.start - start, one.end - start) for one in found]
+    return Cleaned(clean[start:], moved)

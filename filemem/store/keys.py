@@ -54,22 +54,18 @@ def add_key(root: str, user: str, day: dt.date) -> str:
 
 
 def revoke_user(root: str, user: str) -> int:
-    """Take all keys of a user of the store at `root` away.
+    """Take all keys of a user of the store at `root` away; return how many.
 
     Whoever deletes a user calls this too, or the next request with a key of theirs
     would begin their memories anew.
-
-    Returns:
-        How many keys there were.
     """
     name = normal_form(user)  # as a store names its users
+
+    def without(keys: Keys) -> Keys:
+        return {key: entry for key, entry in keys.items() if entry["user"] != name}
+
     before = keys_of(root)
-    kept = _without(before, name)
-    if kept != before:
-        place = os.path.realpath(root)
-        person.change_entry(FILE_NAME, place, lambda keys: _without(keys, name))
-    return len(before) - len(kept)
-
-
-def _without(keys: Keys, user: str) -> Keys:
-    return {key: entry for key, entry in keys.items() if entry["user"] != user}
+    count = len(before) - len(without(before))
+    if count:
+        person.change_entry(FILE_NAME, os.path.realpath(root), without)
+    return count

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from filemem.store.folder import Folder
 from filemem.store.paths import PROFILE
 
-ZONE_KEYS = ("timezone", "zone")
-"""Keys of profile.md's front matter, of which the first that names a zone counts."""
+ZONE_KEY = "timezone"
+"""The key of profile.md's front matter that names a person's zone."""
 
 VARIABLE = "FILEMEM_TIMEZONE"
 """The environment's, which counts for people whose profile names no zone."""
@@ -35,12 +35,8 @@ def find_zone(name: object) -> dt.tzinfo | None:
 def person_zone(folder: Folder) -> dt.tzinfo | None:
     """Return the zone in which a person's days count; None for this machine's."""
     profile = folder.find(PROFILE)
-    front = profile.front if profile else {}
-    for key in ZONE_KEYS:
-        zone = find_zone(front.get(key))
-        if zone:
-            return zone
-    return find_zone(os.environ.get(VARIABLE))
+    zone = find_zone(profile.front.get(ZONE_KEY)) if profile else None
+    return zone or find_zone(os.environ.get(VARIABLE))
 
 
 def local_now(folder: Folder) -> dt.datetime:
