@@ -31,8 +31,8 @@ HOOK_FILES = {
 MAX_EVENT_BYTES = 1_000_000
 HOOK_SECONDS = 0.7  # to begin and to end takes the rest of one
 NO_EVENT = (
-    "that is no hook's event as JSON; a coding agent runs this, and filemem mcp check"
-    " tries it."
+    "that is no hook's event as JSON; a coding agent runs this, as filemem mcp install"
+    " --sessions sets it up."
 )
 NO_KEY = (
     "nobody has a key yet; make one with filemem serve keys add NAME, or serve"
@@ -139,7 +139,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
     gets the profile and the plans; with a prompt, what a search for it finds, if that
     is strong. When a session ends or is compacted, it is imported. The plugin for
     Claude Code sets this up; filemem mcp install CLIENT --sessions prints what other
-    clients need. A failure disturbs no session; filemem mcp check tries the hooks.
+    clients need. A failure disturbs no session.
 
     Example: filemem mcp hook claude-code"""
     try:
@@ -178,27 +178,6 @@ def _detached() -> bool:
     for stream in range(3):
         os.dup2(os.open(os.devnull, os.O_RDWR), stream)
     return True
-
-
-@mcp_command.command("check")
-@prints
-def check_command(call: Context) -> Output:
-    """Try every hook as a coding agent runs it; each has one second.
-
-    Exit code 1 if one fails.
-
-    Example: filemem mcp check"""
-    user = call.writer()
-    failed = False
-    for client in hooks.CLIENTS:
-        command = _command(user, "mcp", "hook", client, "--wait", "--new")
-        for trial in hooks.trials(client, command):
-            outcome = f"{trial.tokens:,} tokens"
-            if trial.fault:
-                failed = True
-                outcome = f"failed: {trial.fault}"
-            yield f"{client} {trial.event}: {outcome}, {trial.seconds:.2f} s"
-    return int(failed)
 
 
 @mcp_command.command("install")

@@ -8,11 +8,7 @@ the importers strip again, so that nothing is kept twice.
 
 import datetime as dt
 import json
-import subprocess
-import tempfile
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from filemem import index
@@ -26,7 +22,6 @@ from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
-MAX_SECONDS = 1.0  # of a hook
 START_TOKENS = 400  # in all, as a session begins
 WISHES_TOKENS = 100
 PLANS_TOKENS = 80
@@ -39,16 +34,6 @@ CLIENTS = {
     "codex": ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop"),
 }
 ASKING = ("SessionStart", "UserPromptSubmit")  # the others end a stretch of a session
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How a hook did when it was tried; `fault` is empty if it did well."""
-
-    event: str
-    seconds: float
-    tokens: int
-    fault: str
 
 
 def settings(client: str, command: str) -> str:
@@ -121,36 +106,3 @@ def _recalled(
     message = str(event.get("prompt", ""))
     found = recall(user, message, today, current, room, least_strength=HOLDS)
     return prompt.data("search_files", clip_tokens(found, room))
-
-
-def trials(client: str, command: list[str]) -> Iterator[Trial]:
-    """Run each hook of a client as it does, on a session in which nobody has spoken.
-
-    Args:
-        client: the agent's name, one of CLIENTS.
-        command: what it runs.
-    """
-    with tempfile.NamedTemporaryFile("w", prefix="rollout-", suffix=".jsonl") as file:
-        file.write('{"type": "summary", "summary": "A check"}\n')
-        file.flush()
-        for event in CLIENTS[client]:
-            yield _trial(event, file.name, command)
-
-
-def _trial(event: str, session: str, command: list[str]) -> Trial:
-    """Run one hook; it does badly where it fails or takes longer than a second."""
-    said = {
-        "hook_event_name": event,
-        "session_id": "check",
-        "transcript_path": session,
-        "prompt": "Who am I?",
-    }
-    began = time.monotonic()
-    done = subprocess.run(
-        command, input=json.dumps(said), capture_output=True, text=True, check=False
-    )
-    seconds = time.monotonic() - began
-    fault = f"took {seconds:.1f} s" if seconds > MAX_SECONDS else ""
-    if done.returncode:
-        fault = one_line(done.stderr) or f"ended with {done.returncode}"
-    return Trial(event, seconds, count_tokens(done.stdout), fault)

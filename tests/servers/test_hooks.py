@@ -1,16 +1,14 @@
 """Hooks of coding agents, as Claude Code and Codex call them: what a session is told and what is kept of it, each thing once."""
 
 import json
-import os
 import re
-import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import COLD, clean, filemem, lay
+from programs import clean, filemem, lay
 
 from filemem import Store
 from filemem.text.plain import count_tokens
@@ -164,20 +162,6 @@ def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.count("\n") == 1
         assert ("xxx" if given == begins else "no hook's event") in done.stderr
-
-
-def test_mcp_check_runs_every_hook(tmp_path: Path) -> None:
-    """As a client does, by the program itself; a slow one is told with its seconds."""
-    lay(tmp_path / "store/mara", {"profile.md": "Mara is a nurse.\n"})
-    script = "#!/bin/sh\nexec " + shlex.join(COLD) + ' "$@"\n'
-    lay(tmp_path, {"bin/filemem": script})
-    (tmp_path / "bin/filemem").chmod(0o755)
-    env = {**clean(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    call = [*COLD, "mcp", "check", "--store", str(tmp_path / "store"), "--user", "mara"]
-    done = subprocess.run(call, env=env, capture_output=True, text=True, check=False)
-    tried = re.findall(r"tokens, \d\.\d\d s|failed: took", done.stdout)
-    assert len(tried) == len(done.stdout.splitlines()) == 8, done
-    assert not (tmp_path / "store/mara/sessions").exists()
 
 
 def test_the_plugin_calls_what_there_is() -> None:
