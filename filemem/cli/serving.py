@@ -1,6 +1,6 @@
 """Commands that serve other programs: mcp and its clients; serve, and keys."""
 
-import copy
+import contextlib
 import json
 import os
 import shlex
@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -16,7 +17,6 @@ from filemem.cli.context import Context, model_option, new_option, pass_call, pr
 from filemem.cli.output import Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.jobs import imported
-from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.mcp import clients, hooks, server
 from filemem.store import keys
 from filemem.store.folder import Folder
@@ -34,9 +34,10 @@ NO_EVENT = (
     "that is no hook's event as JSON; a coding agent runs this, as filemem mcp install"
     " --sessions sets it up."
 )
-NO_KEY = (
-    "nobody has a key yet; make one with filemem serve keys add NAME, or serve"
-    " --user NAME."
+NO_KEY = "nobody has a key yet; make one with filemem serve keys add NAME."
+NO_MODEL = (
+    "nobody would answer; set OPENAI_API_KEY, and name a model with --model or"
+    " FILEMEM_MODEL."
 )
 PORT = click.IntRange(0, 65535)
 write_option = click.option(
@@ -89,10 +90,15 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
     Example: filemem mcp install claude-code"""
     if click.get_current_context().invoked_subcommand:
         return
-    store = _opened(call)
     if http:
-        _serve_mcp_over_http(call, store, host, port, write)
+        store = _keyed(call)
+        with _needing("serve"):
+            from filemem.mcp.http import PATH, Endpoint  # noqa: PLC0415
+        local = host in LOOPBACK
+        endpoint = Endpoint(store, call.clock, write=write, local=local)
+        _serve(endpoint.app(), host, port, PATH)
         return
+    _opened(call)
     user = call.writer(begins=False)
     if sys.stdin.isatty():
         say_dim(
@@ -104,25 +110,6 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     dispatcher = server.Dispatcher(user, call.clock, write=write)
     server.serve_pipe(dispatcher, wire, sys.stdout.buffer)
-
-
-def _serve_mcp_over_http(
-    call: Context, store: StoreFolder, host: str, port: int, write: bool
-) -> None:
-    """Serve all who have a key, or of these the user of this call, until Ctrl-C."""
-    try:
-        from filemem.mcp.http import PATH, Endpoint  # noqa: PLC0415  needs the extra
-        from filemem.serve import running  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise missing_extra(str(error.name), "serve") from None
-    if not keys.keys_of(store.root):
-        raise FilememError(NO_KEY)
-    local = host in LOOPBACK
-    endpoint = Endpoint(store, call.clock, write=write, only=call.user, local=local)
-    with running.bound(host, port) as (listening, address):
-        say_dim("" if local else EXPOSED)
-        say_dim(f"Serving at {address}{PATH}; Ctrl-C ends.")
-        running.server(endpoint.app()).run(sockets=[listening])
 
 
 @mcp_command.command("hook")
@@ -247,59 +234,64 @@ def _run(command: list[str]) -> None:
 @click.option(
     "--port", default=8765, show_default=True, type=PORT, help="0 takes a free one."
 )
-@click.option(
-    "--origin",
-    "origins",
-    multiple=True,
-    metavar="URL",
-    help="A site whose pages may use it (CORS).",
-)
 @model_option
 @new_option
 @pass_call
-def serve_command(
-    call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None
-) -> None:
+def serve_command(call: Context, host: str, port: int, model: str | None) -> None:
     """Give any chat client a memory: an OpenAI endpoint.
 
-    It is at http://HOST:PORT/v1. Each user has a key (`filemem serve keys add NAME`).
-    With --user, on this machine only, that user needs no key.
+    It is at http://HOST:PORT/v1. Each user has a key, which their client sends:
+    filemem serve keys add NAME. The model answers with the four tools.
 
-    Example: filemem serve --user mara"""
+    Example: filemem serve --model gpt-4o-mini"""
     if click.get_current_context().invoked_subcommand:
         return
+    store = _keyed(call)
+    answering = call.model(store.folder("anyone"), model)
+    if answering is None:
+        raise FilememError(NO_MODEL)
+    with _needing("serve"):
+        from filemem.serve.app import Service  # noqa: PLC0415
+
+    def log(line: str) -> None:
+        say_dim(f"{call.clock():%T} {line}")
+
+    service = Service(store, answering, call.clock, log)
+    _serve(service.app(), host, port, "/v1")
+
+
+def _keyed(call: Context) -> StoreFolder:
+    """Return the store to serve over HTTP.
+
+    Raises:
+        FilememError: nobody has a key for it, or a user is named, whom a key tells.
+    """
     store = _opened(call)
-    user = ""
     if call.user:
-        user = call.writer(begins=False).name
-    if user and host not in LOOPBACK:
-        raise FilememError(
-            f"--user serves without a key, so not on {host}; leave one of them out."
-        )
-    if not user and not keys.keys_of(store.root):
+        raise FilememError("over HTTP a key tells the user; leave --user out.")
+    if not keys.keys_of(store.root):
         raise FilememError(NO_KEY)
+    return store
+
+
+@contextlib.contextmanager
+def _needing(extra: str) -> Iterator[None]:
+    """Say which extra brings a module that is not installed."""
     try:
-        from filemem.serve import app, running  # noqa: PLC0415  needs the extra
+        yield
     except ModuleNotFoundError as error:
-        raise missing_extra(str(error.name), "serve") from None
-    model_of_run: Any = call.model(store.folder(user or "anyone"), model)
-    if model_of_run is None:
-        say_dim(NOTICE)
-        model_of_run = OfflineModel()
-    service = app.Service(
-        store,
-        lambda: copy.copy(model_of_run),
-        call.clock,
-        lambda line: say_dim(f"{call.clock():%T} {line}"),
-        user,
-        origins,
-    )
-    with running.bound(host, port) as (listening, where):
-        say_dim("" if host in LOOPBACK else EXPOSED)
-        who = f"{user} without a key" if user else "whoever has a key"
-        answered = f"answered by {model_of_run.name}"
-        say(f"Serving {who} at {where}/v1, {answered}. End with Ctrl-C.")
-        running.server(service.app()).run(sockets=[listening])
+        raise missing_extra(str(error.name), extra) from None
+
+
+def _serve(app: Any, host: str, port: int, path: str) -> None:
+    """Serve an application to whoever has a key, until Ctrl-C."""
+    from filemem.serve import running  # noqa: PLC0415  needs the extra
+
+    with running.bound(host, port) as (listening, address):
+        if host not in LOOPBACK:
+            say_dim(EXPOSED)
+        say(f"Serving whoever has a key at {address}{path}; Ctrl-C ends.")
+        running.server(app).run(sockets=[listening])
 
 
 @serve_command.group("keys", no_args_is_help=False)

@@ -36,7 +36,6 @@ class Endpoint:
         store: whose users are served.
         now: returns the moment of a call, with its zone.
         write: offer the tools that write, too.
-        only: the one user who is served; all who have a key, where it is empty.
         local: only this machine can ask, so nothing else may be named in a request.
     """
 
@@ -46,13 +45,11 @@ class Endpoint:
         now: Callable[[], dt.datetime],
         *,
         write: bool,
-        only: str,
         local: bool,
     ) -> None:
         self._store = store
         self._now = now
         self._write = write
-        self._only = only
         self._local = local
         self._dispatcher = functools.lru_cache(MAX_USERS_AT_HAND)(self._make)
 
@@ -70,8 +67,6 @@ class Endpoint:
         if self._local:
             running.check_local(request)
         user = await running.find_user(request, self._store.root)
-        if self._only and user != self._only:
-            raise BadRequest(401, "that key is another user's; send one of your own.")
         body = await running.read_body(request, MAX_MESSAGE_BYTES)
         dispatcher = self._dispatcher(user)
         answer = await asyncio.to_thread(dispatcher.answer, body, request.headers)

@@ -5,20 +5,19 @@ holds up nobody but itself.
 """
 
 import asyncio
+import copy
 import datetime as dt
 import functools
 import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -26,7 +25,7 @@ from starlette.routing import Route
 from filemem.api import User
 from filemem.errors import FilememError
 from filemem.llm.client import OpenAIModel
-from filemem.llm.model import Model, ModelError
+from filemem.llm.model import ModelError
 from filemem.serve import running
 from filemem.serve.proxy import Answer, Answering
 from filemem.serve.request import ChatRequest, parse
@@ -51,44 +50,31 @@ class Service:
 
     Args:
         store: whose users are served.
-        make_model: returns a model for one answer.
+        model: what answers; each answer is asked of a copy.
         now: returns the moment, with its zone.
         log: gets a line for each request: whose, how it ended, how long it took.
-        open_to: the user whose memories need no key; empty for none.
-        origins: the sites whose pages may ask.
     """
 
     def __init__(
         self,
         store: StoreFolder,
-        make_model: Callable[[], Model],
+        model: OpenAIModel,
         now: Callable[[], dt.datetime],
         log: Callable[[str], None],
-        open_to: str = "",
-        origins: Sequence[str] = (),
     ) -> None:
         self._store = store
-        self._make_model = make_model
+        self._model = model
         self._now = now
         self._log = log
-        self._open_to = open_to
-        self._origins = tuple(origin.rstrip("/") for origin in origins)
-        self._names = list(dict.fromkeys([NAME, TASK_NAME, make_model().name]))
+        self._names = list(dict.fromkeys([NAME, TASK_NAME, model.name]))
         self._threads = ThreadPoolExecutor(MAX_ANSWERS, "answer")
         self._under_way: Counter[str] = Counter()
         self._user = functools.lru_cache(MAX_USERS_AT_HAND)(self._make_user)
 
     def app(self) -> Starlette:
         """Return the application for a server."""
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=self._origins,
-            allow_methods=["*"],
-            allow_headers=["*"],
-        )
         errors = (FilememError, OSError, HTTPException, ClientLeft, Exception)
         return Starlette(
-            middleware=[cors],
             routes=[
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),
@@ -150,7 +136,7 @@ class Service:
             sentence = "too many answers are under way; try again in a moment."
             raise BadRequest(429, sentence, "rate_limit_exceeded")
         self._under_way[user] += 1
-        model = self._make_model()
+        model = copy.copy(self._model)
         thread = AnswerThread(model)
         answering = Answering(self._user(user), chat, model, self._now, thread.put)
         work = answering.answer
@@ -176,17 +162,13 @@ class Service:
         """Return whose memories a request may see.
 
         Raises:
-            BadRequest: its key is nobody's, or, where no key is needed, it does not
-                come from this machine.
+            BadRequest: its key is nobody's.
         """
         try:
             return await running.find_user(request, self._store.root)
         except BadRequest as error:
-            if error.status != 401 or not self._open_to:
-                self._log(f"refused: {error}")
-                raise
-        running.check_local(request, self._origins)
-        return self._open_to
+            self._log(f"refused: {error}")
+            raise
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         """Tell the client of an error, and whether to try again."""
@@ -219,7 +201,7 @@ class AnswerThread:
 
     ended: asyncio.Future[Answer]
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: OpenAIModel) -> None:
         self._model = model
         self.is_left = False
         self._loop = asyncio.get_running_loop()
@@ -242,8 +224,7 @@ class AnswerThread:
         if self.ended.done():
             return
         self.is_left = True
-        if isinstance(self._model, OpenAIModel):
-            self._model.hang_up()
+        self._model.hang_up()
 
     async def watch(self, request: Request) -> None:
         """End the answer once the client leaves."""

@@ -15,16 +15,14 @@ from filemem.chat import phrases
 from filemem.chat.citations import cited
 from filemem.chat.core_memory import core_memory
 from filemem.chat.phrases import said_to, to_remember
-from filemem.chat.recall import NOTHING_FOUND, quoted, recall
+from filemem.chat.recall import NOTHING_FOUND, recall
 from filemem.chat.window import rules
 from filemem.errors import FilememError, Refused
 from filemem.importers.jsonl import message_text
 from filemem.llm import prompt
-from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import (
     Messages,
-    Model,
     OnText,
     Reply,
     Tools,
@@ -62,7 +60,7 @@ class Answering:
     Args:
         user: whose memories are asked.
         request: what the client sent.
-        model: what answers; an OfflineModel where quotes do.
+        model: what answers.
         now: returns the moment, with the person's zone.
         on_text: gets the answer piece by piece; it may raise to end it.
     """
@@ -71,7 +69,7 @@ class Answering:
         self,
         user: User,
         request: ChatRequest,
-        model: Model,
+        model: OpenAIModel,
         now: Callable[[], dt.datetime],
         on_text: OnText,
     ) -> None:
@@ -99,10 +97,7 @@ class Answering:
         current = self._keep("")
         self._acted = self._remember()
         try:
-            if isinstance(self._model, OfflineModel):
-                last = self._quote(current)
-            else:
-                last = self._converse(current)
+            last = self._converse(current)
         except BaseException:  # whatever `on_text` raises, too
             if self._said:
                 self._keep(f"{self._text().rstrip()} {INTERRUPTED}")
@@ -161,15 +156,6 @@ class Answering:
             return said_to(message, phrases.NOT_KEPT).format(error)
         return said_to(message, phrases.KEPT).format(one_line(words), path)
 
-    def _quote(self, current: CurrentConversation | None) -> Reply:
-        """Answer with the passages that a search finds, as there is no model."""
-        message = self._request.message
-        today = self._now().date()
-        found = quoted(self._user.folder, message, today, current)
-        text = found.answer(self._acted, kept=self._request.is_kept)
-        self._say(text)
-        return Reply(text, (), Usage(0, 0), "stop")
-
     def _converse(self, current: CurrentConversation | None) -> Reply:
         """Ask the model until it answers, or calls the client's tools alone.
 
@@ -204,9 +190,7 @@ class Answering:
     def _ask(self, messages: Messages, tools: Tools) -> Reply:
         """Ask the model once, with the client's settings, its text streaming."""
         self._on_text("")  # raises where the client has left meanwhile
-        options = {}
-        if isinstance(self._model, OpenAIModel):
-            options = self._request.options
+        options = self._request.options
         last = self._model.ask(messages, tools, self._say, **options)
         self._spent.append(last.usage)
         return last

@@ -112,26 +112,19 @@ async def find_user(request: Request, root: str) -> str:
     raise BadRequest(401, sentence + hint, "invalid_api_key")
 
 
-def check_local(request: Request, origins: tuple[str, ...] = ()) -> None:
+def check_local(request: Request) -> None:
     """Let only this machine ask, and no page of another site.
 
-    Args:
-        request: its headers tell who asks, and whom.
-        origins: the sites whose pages may.
-
     Raises:
-        BadRequest: somebody else asks.
+        BadRequest: the headers name another host, or another site's page.
     """
     host = request.headers.get("host", "")
-    origin = request.headers.get("origin")
-    page_is_ours = origin is None or origin in origins
-    if not page_is_ours:
-        page_is_ours = _is_local(str(origin).partition("://")[2])
-    if not (_is_local(host) and page_is_ours):
+    page = request.headers.get("origin", "http://localhost")
+    if not (_is_local(host) and _is_local(page.partition("://")[2])):
         raise BadRequest(
             403,
-            "here only this machine is answered, and no other site's page; add a key,"
-            " or name the site with --origin.",
+            "here only this machine is answered, and no other site's page; serve others"
+            " with --host.",
         )
 
 

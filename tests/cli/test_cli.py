@@ -133,6 +133,7 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
         " && git init -q --bare other.git"
         " && git -C memory_store remote add origin ../other.git"
         " && filemem remember 'Owns a kettle.'"
+        " && filemem serve keys add mara"
         f" && echo 'By hand.' >> memory_store/mara/{FACT}"
     )
     assert shell(home, ready).returncode == 0

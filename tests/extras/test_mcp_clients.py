@@ -98,7 +98,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     found = Place(tmp_path_factory.mktemp("mcp"))
     words = ["mcp", "--http", "--port", "0", "--write", "--store", str(found.store)]
     with found.log.open("wb") as log:
-        process = subprocess.Popen([*PROGRAM, *words, *DAY], env=found.env, stderr=log)
+        command = [*PROGRAM, *words, *DAY]
+        process = subprocess.Popen(command, env=found.env, stdout=log, stderr=log)
     while not (said := re.search(r"http://\S+/mcp", found.log.read_text())):
         assert process.poll() is None, found.log.read_text()
     found.url = said[0]

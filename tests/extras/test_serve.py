@@ -487,35 +487,12 @@ def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
     wait_for(answered)
 
 
-def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(
-    tmp_path: Path,
-) -> None:
-    """What is asked for in another name or by a page elsewhere is refused, as a browser
-    would be tricked into it; the pages of a site that was named may ask."""
-    chat = "https://chat.example"
-    asking = {
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "authorization,content-type",
-    }
-    with serving(tmp_path, "--user", "mara", "--origin", f"{chat}/") as served:
-        for origin, refused in ((chat, False), ("https://evil.example", True)):
-            for method in ("OPTIONS", "POST"):
-                how = {"Authorization": "", "Origin": origin, "method": method}
-                answer = served.sent(CHAT, HELLO, **how, **asking).getresponse()
-                assert (answer.status >= 400) == refused
-                allowed = answer.headers["access-control-allow-origin"]
-                assert allowed == (None if refused else chat)
-        local = [{"Host": "localhost:8765"}, {"Origin": "http://localhost:3000"}]
-        others = [{"Host": "evil.example"}, {"Origin": "null"}]
-        for header in (*local, *others):
-            status, _ = served.post(HELLO, **{"Authorization": "", **header})
-            assert status == (200 if header in local else 403), header
-        assert served.post(HELLO, Authorization=f"Bearer {served.keys['joao']}")
-        assert served.said("joao") == [["Hi.", "Hi."]]
-        port = str(urlsplit(served.url).port)
-        for words in (("--host", "0.0.0.0"), ("--port", port)):
-            done = served.run("serve", "--user", "mara", *words)
-            assert done.returncode == 2 and re.fullmatch("filemem: .+\n", done.stderr)
+def test_what_cannot_be_served_is_refused_in_one_line(served: Served) -> None:
+    """A key tells the user; a port is one server's; and a model must be there."""
+    port = str(urlsplit(served.url).port)
+    for words in (("--user", "mara"), ("--port", port), ("--model", "offline")):
+        done = served.run("serve", *words)
+        assert done.returncode == 2 and re.fullmatch("filemem: .+\n", done.stderr)
 
 
 # -- many at once ----------------------------------------------------------------------
