@@ -160,9 +160,8 @@ _PIECE = re.compile(
 )
 """A word or a wide character, with the blanks before it and the signs beside it."""
 _COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese in it
-    f"(?s).*(?:\\S(?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
+    f"(?s).*(?:[^\\s#](?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
 )
-_MAX_HELD_CHARS = 1_000
 
 
 def columns(text: str) -> int:
@@ -173,42 +172,37 @@ def columns(text: str) -> int:
 class Wrapper:
     """Breaks text that comes in pieces between words, and Chinese between characters.
 
-    Code between ``` lines stays as it is. `change` is applied to whole words first.
+    `change` is applied to complete words first.
     """
 
     def __init__(self, change: Callable[[str], str] = str) -> None:
         self._change = change
-        self._held = ""
-        self._line = ""  # as it is shown
-        self._written = ""  # as it came
-        self._in_code = False
+        self._held = ""  # came, and was not shown yet
+        self._column = 0  # at which the next piece begins
 
     def feed(self, text: str, *, end: bool = False) -> str:
         """Return what may be shown now; the last word waits for more, or the `end`."""
         came = self._held + text
         complete = _COMPLETE.match(came)
         shown = complete.end() if complete else 0
-        if end or len(came) - shown > _MAX_HELD_CHARS:
+        if end:
             shown = len(came)
         self._held = came[shown:]
-        width = shutil.get_terminal_size().columns  # a window may change its size
-        changed = _PIECE.findall(self._change(came[:shown]))
-        return "".join(self._placed(piece, width) for piece in changed)
+        pieces = _PIECE.findall(self._change(came[:shown]))
+        return "".join(map(self._placed, pieces))
 
-    def _placed(self, piece: str, width: int) -> str:
+    def _placed(self, piece: str) -> str:
+        """Return a piece, on a line of its own where this one has no room for it."""
         if piece == "\n":
-            if self._written.lstrip().startswith("```"):
-                self._in_code = not self._in_code
-            self._line = ""
-            self._written = ""
+            self._column = 0
             return piece
-        self._written += piece
-        fits = columns(self._line + piece) <= width
-        if fits or self._in_code or not self._line:
-            self._line += piece
-            return piece
-        self._line = piece.lstrip()
-        return f"\n{self._line}" if self._line else ""
+        width = shutil.get_terminal_size().columns  # a window may change its size
+        if self._column and self._column + columns(piece) > width:
+            piece = piece.lstrip()
+            self._column = columns(piece)
+            return f"\n{piece}" if piece else ""
+        self._column += columns(piece)
+        return piece
 
 
 def wrapped(text: str, stream: TextIO) -> str:

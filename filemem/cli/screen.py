@@ -27,6 +27,8 @@ EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has
 WORKING = ("looking …", "在查 …")  # a sign of work until the answer begins
 WORKED = f"\r{' ' * 9}\r"  # takes it away again
 UNSHOWN = ("(the model was not shown this)", "（模型沒有看到這一行）")
+NO_FILE = ("(there is no such file)", "（沒有這個檔案）")
+_MARKS = re.compile(r"(?m)^#{1,6} +|\*\*|`")  # of Markdown, which a terminal lacks
 # Brackets about a citation, as its number has some of its own.
 _QUOTED = re.compile(
     rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])"
@@ -51,11 +53,13 @@ class Screen:
         self._is_working = False  # does the terminal show the sign of work?
         self._is_streaming = False  # is the cursor behind a piece of the answer?
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
-        self._wrapper = Wrapper(self._numbered)
+        self._is_in_code = False
+        self._wrapper = Wrapper(self._plain)
 
     def begin(self, message: str) -> None:
         """Get ready for the answer to a message."""
         self.message = message
+        self._is_in_code = False
         self._numbers.clear()
         if self._live and not self._talk.offline:
             self._put(dim(said_to(message, WORKING)))
@@ -87,10 +91,13 @@ class Screen:
         if not self._live:
             say(answer)
         for place, number in self._numbers.items():
-            when = when_of(place.rpartition(":")[0])
+            path = place.rpartition(":")[0]
+            when = when_of(path)
             day = f"{day_of(when, self.message)}  " if when else ""
             told = f"[{number}] {day}{place}"
-            if not self._talk.was_shown(place):
+            if not any(self._talk.user.existing(path)):
+                told += f"  {said_to(self.message, NO_FILE)}"
+            elif not self._talk.was_shown(place):
                 told += f"  {said_to(self.message, UNSHOWN)}"
             self.aside(told)
 
@@ -123,9 +130,8 @@ class Screen:
         rest = self._wrapper.feed("", end=True)
         self._stream(rest.rstrip())
         if self._is_streaming:
-            self._put("\n")
+            self._put(self._wrapper.feed("\n", end=True))
         self._is_streaming = False
-        self._wrapper = Wrapper(self._numbered)
 
     def _put(self, text: str) -> None:
         """Print on the terminal, in the place of the sign of work."""
@@ -135,9 +141,21 @@ class Screen:
         say(Safe(text), nl=False)
         sys.stdout.flush()
 
-    def _numbered(self, text: str) -> str:
-        """Return a text with numbers for what a model cites; [2?] it was not shown."""
-        return text if self._talk.offline else _QUOTED.sub(self._number, text)
+    def _plain(self, text: str) -> str:
+        """Return a model's text with numbers for what it cites, and no marks.
+
+        [2?] it was not shown. What stands between lines of ``` stays as it is.
+        """
+        if self._talk.offline:
+            return text
+        parts = []
+        for part in re.split("(```)", _QUOTED.sub(self._number, text)):
+            if part == "```":
+                self._is_in_code = not self._is_in_code
+            elif not self._is_in_code:
+                part = _MARKS.sub("", part)
+            parts.append(part)
+        return "".join(parts)
 
     def _number(self, cited: re.Match[str]) -> str:
         place = cited[2]

@@ -91,14 +91,16 @@ def said(server: ScriptedServer) -> Any:
 
 def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> None:
     look = calls(("grep", {"pattern": "oolong"}), text="\n\nLet me look.\n\n")
-    server.script(look, say("# Tea\n\n", "**Oolong**.\n\n"))
+    code = "```\n`a ** b`\n```\n"
+    server.script(look, say("# Tea", f"\n\n**Oolong**, `hot`.\n{code}\n"))
     with chat(store, server) as term:
         greeting = term.expect("\n> ")
         assert greeting.startswith("ann, gpt-x. Memories are in memory_store/ann.\n")
         assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
-        assert answer == "Which tea?\nLet me look.\n# Tea\n\n**Oolong**.\n> "
+        told = f"Let me look.\nTea\n\nOolong, hot.\n{code}"
+        assert answer == f"Which tea?\n{told}> ", "without Markdown's marks"
         term.type("\x04")
         assert term.end() == 0
         ends = re.sub(r"\s+", " ", term.screen.rpartition("The conversation is in ")[2])
@@ -177,7 +179,7 @@ def test_a_failure_is_one_red_line_and_the_next_works(
             f"Oolong [[{FACT}:1]], 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not (`facts/none.md:3`).",
             f"""Oolong [1], 奶奶爱惠明茶[2?]。Not [3?].\n[1] Fri 1 May 2026  {FACT}:1
 [2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)
-[3] facts/none.md:3  (the model was not shown this)""",
+[3] facts/none.md:3  (there is no such file)""",
         ),
         (
             "我喜欢什么oolong茶？",
