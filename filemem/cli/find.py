@@ -309,27 +309,18 @@ def report_command(call: Context, output: str | None) -> Output:
     user = call.the_user()
     place = user.bookkeeping(REPORT)
     if output:
-        place = _place_outside(user, os.path.abspath(output))
-        if os.path.lexists(place) and not overview.is_our_page(place):
+        place = os.path.abspath(output)
+        is_foreign = os.path.lexists(place) and not overview.is_our_page(place)
+        if is_foreign or not place.endswith(".html"):
             raise FilememError(
-                f"{one_line(place)} is not a filemem report; name another file."
+                f"{one_line(place)} is not a filemem report; name another file, with"
+                " .html at its end."
             )
     else:
         files.make_folder(os.path.dirname(place))
     with Progress("looking") as show:
-        text, memories = overview.page(user, call.now, show)
+        text = overview.page(user, call.now, show)
     files.write(place, text.encode())
-    yield f"Wrote {output or place}: {counted(memories, 'memory', 'memories')}."
+    yield f"Wrote {output or place}."
     if not output and sys.stdout.isatty():
         webbrowser.open(pathlib.Path(place).as_uri())
-
-
-def _place_outside(user: Folder, place: str) -> str:
-    """Return a place on disk; raise FilememError if it is among the memories."""
-    folder = os.path.realpath(os.path.dirname(place))
-    if f"{folder}{os.sep}".startswith(user.store + os.sep):
-        raise FilememError(
-            f"{one_line(place)} is inside the memories and would become one; "
-            "name a place outside them."
-        )
-    return place

@@ -22,7 +22,7 @@ from filemem.store.folder import Folder, Progress, no_progress
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
-from filemem.text.plain import counted, one_line
+from filemem.text.plain import LINK, counted, one_line
 
 GENERATOR = "filemem report"
 MAX_ROWS = 200
@@ -32,40 +32,32 @@ _FORBIDDEN = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 _MARK = re.compile(r"\s*(?:[-*+]|#{1,6})\s+")
 
 
-def page(
-    folder: Folder, now: dt.datetime, progress: Progress = no_progress
-) -> tuple[str, int]:
-    """Write the page.
+def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> str:
+    """Return the page.
 
     Args:
         folder: whose memories.
         now: the moment as of which it is.
         progress: told how many memories have been looked at.
-
-    Returns:
-        The page, and how many memories there are.
     """
     today = now.date()
     states = sorted(memory_states(folder, today, progress), key=_newest_first)
     live = [state for state in states if not state.archived]
-    holding = [state for state in live if _holds(state)]
-    talks = [state for state in states if state.kind == "sessions"]
     counts = counted(len(live), "live memory", "live memories")
     parts = [
-        f"<header><h1>{_text(folder.name)}</h1><p>{counts},"
+        _head(f"{folder.name}, {today}"),
+        f"<body><header><h1>{_text(folder.name)}</h1><p>{counts},"
         f" {len(states) - len(live):,} archived, as of {today}</p></header>",
         _section("Who", _who(folder)),
-        _section("What holds", _rows(folder, holding)),
+        _section("What holds", _holding(folder, live)),
         _section("What comes", _coming(folder, today)),
-        _section("What was talked about", _rows(folder, talks)),
+        _section("What was talked about", _talks(folder, states)),
         _section("What fades", _fading(folder, live, today)),
         f"<footer><p>Written by {GENERATOR}. filemem status PATH says why something"
-        " fades; filemem list shows all.</p></footer>",
+        " fades; filemem list shows all.</p></footer></body>",
     ]
-    head = _head(f"{folder.name}, {today}")
     body = "\n".join(parts)
-    text = f'<!DOCTYPE html>\n<html lang="en">{head}<body>\n{body}\n</body></html>\n'
-    return text, len(states)
+    return f'<!DOCTYPE html>\n<html lang="en">{body}</html>\n'
 
 
 def is_our_page(place: str) -> bool:
@@ -85,13 +77,6 @@ def _newest_first(state: MemoryState) -> tuple[int, str]:
     return age, state.path
 
 
-def _holds(state: MemoryState) -> bool:
-    """Return whether a memory tells how things stand, and not what happened."""
-    if state.kind not in ("facts", "lessons") or state.has_ended:
-        return False
-    return not (state.front.get("kind") or state.front.get("superseded_by"))
-
-
 def _who(folder: Folder) -> Iterator[str]:
     """Yield the lines of profile.md without what they rest on."""
     profile = folder.find(PROFILE)
@@ -104,12 +89,37 @@ def _who(folder: Folder) -> Iterator[str]:
             yield f"<li>{_text(shown)}</li>"
 
 
-def _rows(folder: Folder, states: list[MemoryState]) -> Iterator[str]:
-    """Yield a row for each memory, by its own day."""
-    for state in states[:MAX_ROWS]:
-        yield _row(folder, str(state.date or ""), state.path)
-    if len(states) > MAX_ROWS:
-        yield f"<li>And {len(states) - MAX_ROWS:,} more.</li>"
+def _holding(folder: Folder, live: list[MemoryState]) -> Iterator[str]:
+    """Yield what holds, by topic; a topic of one memory is none."""
+    topics: dict[str, list[str]] = {}
+    holding = [state for state in live if _holds(state)]
+    for state in holding[:MAX_ROWS]:
+        topic = _topic(folder, state)
+        topics.setdefault(topic, []).append(_row(folder, state.path, state.date))
+    other: list[str] = []
+    for topic, rows in sorted(topics.items()):
+        if len(rows) == 1:
+            other += rows
+            continue
+        yield f"<li><h3>{_text(topic)}</h3></li>"
+        yield from rows
+    yield from other
+
+
+def _holds(state: MemoryState) -> bool:
+    """Return whether a memory tells how things stand, and not what happened."""
+    if state.kind not in ("facts", "lessons") or state.has_ended:
+        return False
+    return not (state.front.get("kind") or state.front.get("superseded_by"))
+
+
+def _topic(folder: Folder, state: MemoryState) -> str:
+    """Return a memory's first tag, else what it links first, else its kind."""
+    for tag in state.front.get("tags", []):
+        return str(tag)
+    memory = folder.find(state.path)
+    link = LINK.search(memory.body) if memory else None
+    return link[1] if link else state.kind
 
 
 def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
@@ -121,24 +131,36 @@ def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
         yield _line(event.day(), event.text, f"{event.path}:{event.line}")
 
 
+def _talks(folder: Folder, states: list[MemoryState]) -> Iterator[str]:
+    """Yield the conversations, the newest first."""
+    talks = [state for state in states if state.kind == "sessions"]
+    for state in talks[:MAX_ROWS]:
+        yield _row(folder, state.path, state.date)
+
+
 def _fading(folder: Folder, live: list[MemoryState], today: dt.date) -> Iterator[str]:
-    """Yield what the next sweeps archive unless it is recalled, soonest first."""
+    """Yield what the next sweeps archive unless it is recalled, soonest first.
+
+    Behind the day is drawn how much of it is left.
+    """
     threshold = config.of(folder).threshold
-    fading = list[tuple[int, str]]()
+    fading = list[tuple[dt.date, str, float]]()
     for state in live:
         left = state.days_left(threshold, today)
-        if left is not None:
-            fading.append((left, state.path))
-    for left, path in sorted(fading)[:MAX_ROWS]:
-        yield _row(folder, str(day_after(today, left)), path)
+        if left is not None and state.strength:
+            day = day_after(today, left)
+            fading.append((day, state.path, state.strength.retention))
+    for day, path, retention in sorted(fading)[:MAX_ROWS]:
+        yield _row(folder, path, day, f'<meter value="{retention:.2f}"></meter>')
 
 
-def _row(folder: Folder, when: str, path: str) -> str:
+def _row(folder: Folder, path: str, day: dt.date | None, drawn: str = "") -> str:
     """Return the row of a memory.
 
     It shows the first passage, of a conversation the title; of a file that has gone
     meanwhile the path alone.
     """
+    when = f"{day or ''}{drawn}"
     memory = folder.find(path)
     if memory is None:
         return _line(when, "", path)

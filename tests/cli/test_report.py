@@ -40,10 +40,9 @@ class Page:
     """A page, read; fails where it is not well-formed. `texts` is all that is text."""
 
     def __init__(self, user: Folder) -> None:
-        self.source = overview.page(user, AT)[0]
+        self.source = overview.page(user, AT)
         assert "<!--" not in self.source
-        source = self.source.removeprefix("<!DOCTYPE html>")
-        self.root = ElementTree.fromstring(source)
+        self.root = ElementTree.fromstring(self.source)
         self.tags = [(one.tag, one.attrib) for one in self.root.iter()]
         self.style = "".join(one.text or "" for one in self.root.iter("style"))
         self.texts = [text for text in self.root.itertext() if text != self.style]
@@ -152,6 +151,7 @@ def test_what_holds_what_comes_and_what_was_talked_about(user: Folder) -> None:
         {
             "profile.md": "## Home\n- Likes figs. <!-- facts/2026/figs.md -->\n",
             "facts/2026-05-01-a.md": "Has a [[Dory]].\n",
+            "facts/2026-04-01-a.md": "The [[Dory]] is blue.\n",
             "facts/2026-05-02-b.md": "---\nvalid_until: 2026-12-24\n---\nWorks.\n",
             "facts/2026-05-05-over.md": "---\nvalid_until: 2026-11-19\n---\nAway.\n",
             "facts/2026-05-06-old.md": "---\nsuperseded_by: facts/x.md\n---\nNo.\n",
@@ -163,8 +163,9 @@ def test_what_holds_what_comes_and_what_was_talked_about(user: Folder) -> None:
     )
     found = Page(user)
     assert "Likes figs." in found.texts
-    holds = [row[1] for row in found.rows("What holds")]
-    assert holds == ["Answer in rhyme.", "Works.", "Has a Dory."]
+    holds = [row[min(1, len(row) - 1)] for row in found.rows("What holds")]
+    topic = ["Dory", "Has a Dory.", "The Dory is blue."]
+    assert holds == [*topic, "Works.", "Answer in rhyme."]
     assert found.rows("What comes") == [
         ["2026-12-01", "Sails.", "facts/2026-05-08.md:5"]
     ]
@@ -177,7 +178,7 @@ def test_the_page_is_written_for_its_owner_only(mara: Folder, tmp_path: Path) ->
     """Anew beside it, then renamed; without a name in the store's own folder."""
     where = tmp_path / "report.html"
     said = run(mara, "report", "-o", str(where)).output
-    assert said == f"Wrote {where}: 24 memories.\n"
+    assert said == f"Wrote {where}.\n"
     assert where.read_text(encoding="utf-8") == Page(mara).source
     assert where.stat().st_mode & 0o777 == 0o600
     old = where.stat().st_ino
@@ -185,16 +186,17 @@ def test_the_page_is_written_for_its_owner_only(mara: Folder, tmp_path: Path) ->
     assert where.stat().st_ino != old
     assert sorted(os.listdir(tmp_path)) == ["memory_store", "report.html"]
     said = run(mara, "report").output
-    where = Path(said.removeprefix("Wrote ").partition(": ")[0])
+    where = Path(said.removeprefix("Wrote ").removesuffix(".\n"))
     assert where.is_relative_to(Path(mara.root, ".filemem")) and where.exists()
 
 
 def test_nothing_but_a_report_is_overwritten(mara: Folder, tmp_path: Path) -> None:
+    """Nor is a page written that would be a memory."""
     where = tmp_path / "notes.html"
     link = tmp_path / "link.html"
     where.write_text("<!doctype html><p>Mine.")
     link.symlink_to(where)
-    for name in (where, link):
+    for name in (where, link, Path(mara.root, "page.md")):
         error = run(mara, "report", "-o", str(name)).exception
         assert isinstance(error, FilememError)
         assert "is not a filemem report; name another file" in str(error)
