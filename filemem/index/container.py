@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-MAGIC = b"filemem index 10"
+MAGIC = b"filemem index 11"
 
 _HEADER = struct.Struct("<16sII")
 

@@ -15,6 +15,7 @@ from filemem.text.plain import LINK
 
 PAUSE_MINUTES = 45  # after which what is said no longer replies to what was said before
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
+_TURNS = re.compile(r"\([^()]*\.\w+:\d+(?:,\d+)*\)")  # that a line of a summary retells
 
 
 def add_file(
@@ -100,7 +101,10 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
             day = passage.day
             ordinal = day.toordinal() if day else 0
             day_starts.append((builder.next - first, ordinal))
-        speech, caption = terms.split_captions(passage.text[start:end])
+        text = passage.text[start:end]
+        if mark:
+            text = mark.sub("", text)  # the words of a path say nothing of the passage
+        speech, caption = terms.split_captions(text)
         flags = 0
         if passage.speaker in assistants:
             flags |= snapshot.BY_ASSISTANT
@@ -111,7 +115,8 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
         if terms.ends_in_question(speech):
             flags |= snapshot.ASKS
         shown = [f"[{token}" for token in _tokens(caption)]
-        more = _tokens(passage.context) + shown
+        heading = "" if memory.kind == "summaries" else passage.context
+        more = _tokens(heading) + shown
         builder.add_passage(
             passage.line,
             passage.speaker,
@@ -123,14 +128,11 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
 
 
 def _is_apart(memory: Memory, place: int) -> bool:
-    """Tell whether a passage has nothing to do with the one before it.
+    """Tell whether a passage is understood without the one before it.
 
-    Each line of the profile is a memory, each section of a summary a conversation.
+    Each line of the profile and of a summary stands alone.
     """
-    if place == 0 or memory.path == PROFILE:
-        return True
-    before, passage = memory.passages[place - 1 : place + 1]
-    return passage.context != before.context and memory.kind == "summaries"
+    return place == 0 or memory.path == PROFILE or memory.kind == "summaries"
 
 
 def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:
@@ -139,7 +141,7 @@ def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:
     A line of a summary names turns, one of the profile a fact.
     """
     if memory.kind == "summaries":
-        return _SOURCE
+        return _TURNS
     return SOURCE_MARK if memory.path == PROFILE else None
 
 

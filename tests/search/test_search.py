@@ -541,6 +541,19 @@ def test_a_summary_a_fact_and_an_archived_session_tell_the_same_once(
     assert len([line for line in lines if "gave up coffee" in line.lower()]) == 1, lines
 
 
+def test_a_line_of_a_summary_answers_by_its_own_words(tmp_path: Path) -> None:
+    """Neither its neighbours' words count for it, nor those of its turns' path."""
+    was = "sessions/2026/2026-03-14-0930-the-kayak-needs-paint.md"
+    files = {
+        "summaries/2026/2026-03-conversations.md": "## 2026-03-14-0930-the-kayak-needs"
+        f"-paint\n\n- Ann's kayak gets green paint. ({was}:6)\n"
+        f"- Ben moved to Braga. ({was}:9)\n"
+    }
+    lines = answer(write(tmp_path, files), "What paint does the kayak need?")
+    assert "green paint" in "\n".join(lines)
+    assert "Braga" not in "\n".join(lines)
+
+
 NO_ORDER = """the first time after the ferry trip | the sum of the first n ferry trips | 到了以后第一次 ferry trip
 What is a good first name? ferry trip | the last page of the book ferry trip | in order to win ferry trip"""
 
