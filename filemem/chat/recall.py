@@ -12,7 +12,6 @@ from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
-from filemem.search.weights import WEIGHTS
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
@@ -116,8 +115,9 @@ def quoted(
     for hit in _search(folder, asked or message, today, current):
         if not hit.text.startswith(phrases.OWN_BEGINNINGS):
             hits.append(hit)
+    hits.sort(key=lambda hit: hit.is_echo)  # which tell nothing that was not said
     names_day = not asked and _names_day(message, today)
-    holding = _holding(hits, names_day=names_day)[:MAX_QUOTES]
+    holding = _holding(hits, today, names_day=names_day)[:MAX_QUOTES]
     nearest = [hit for hit in hits[:MAX_QUOTES] if hit not in holding]
     return Quotes(
         message,
@@ -133,17 +133,19 @@ def _names_day(text: str, today: dt.date) -> bool:
     return any(span.start == span.end for span in spans)
 
 
-def _holding(hits: list[Hit], *, names_day: bool) -> list[Hit]:
+def _holding(hits: list[Hit], today: dt.date, *, names_day: bool) -> list[Hit]:
     """Return those of some hits that hold what was asked, or replaced what does.
 
     Args:
         hits: the best first.
-        names_day: what is of the day asked for holds it, too.
+        today: a day asked for after it is held by what names it.
+        names_day: a single day is asked for, and what is of it holds it, too.
     """
     holding = []
     for hit in hits:
-        is_of_day = names_day and hit.features.day >= WEIGHTS.on_day
-        if hit.strength >= HOLDS or is_of_day:
+        is_of_day = names_day and hit.features.is_of_day
+        is_plan = hit.day_named > today.toordinal()
+        if hit.strength >= HOLDS or is_of_day or is_plan:
             holding.append(hit)
     replacing = {hit.newer for hit in holding}
     return [hit for hit in hits if hit in holding or hit.path in replacing]

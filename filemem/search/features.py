@@ -6,7 +6,6 @@ answer without repeating the question.
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +18,6 @@ from filemem.search.weights import Weights
 from filemem.text.dayrange import DayRange
 
 MAX_MATCHES = 150
-ECHO = 0.5  # the factor of a passage that has no word but those of the question
 ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
 ON_DAY = 1.0  # the share of `weights.on_day` that a day asked for counts
 NEAR_DAY = 0.5  # and one shortly before or after it
@@ -39,8 +37,8 @@ class Features:
         day: how near it is to a day asked for.
         is_of_day: whether it is of a day asked for, or tells of one.
         meaning: how much alike it is to the question.
-        role, echo, document: factors, for who says it, for a passage that only asks,
-            and for its file.
+        role, echo, document: factors, for who says it, for a turn that has no word but
+            those of the question, and for its file.
         by_word: `words` by word of the question.
     """
 
@@ -112,13 +110,11 @@ class Spread:
         by_word: by word, what it counts for each passage, there and nearby.
         words: by passage, what all of them count.
         session: by the first passage of a file, what their best places in it count.
-        held: by passage, how many of them it has itself.
     """
 
     by_word: Mapping[str, Values]
     words: Values
     session: Values
-    held: Mapping[int, int]
 
 
 def rank(
@@ -186,7 +182,6 @@ def spread_words(
     by_word: dict[str, Values] = {}
     words: Values = {}
     session: Values = {}
-    held: Counter[int] = Counter()
     for word, found in zip(query.words, candidates.occurrences, strict=True):
         shares = {
             number: value / candidates.query_weight
@@ -197,8 +192,7 @@ def spread_words(
             words[number] = words.get(number, 0.0) + share
         for first, share in best_of_files(shares, corpus).items():
             session[first] = session.get(first, 0.0) + share
-        held.update(found.exact)
-    return Spread(by_word, words, session, held)
+    return Spread(by_word, words, session)
 
 
 def best_of_files(values: Values, corpus: Corpus) -> Values:
@@ -246,7 +240,6 @@ def file_features(
             length = -weights.length * math.log1p(corpus.lengths[number])
             if _follows_question(corpus, entry, number):
                 follows_question = weights.follows_question
-        is_echo = spread.held.get(number, 0) >= corpus.lengths[number]
         rows[number] = Features(
             words=spread.words.get(number, 0.0),
             session=session,
@@ -256,7 +249,6 @@ def file_features(
             day=weights.on_day * day,
             is_of_day=day == ON_DAY,
             role=role_weight(query, corpus, number, weights),
-            echo=ECHO if is_echo else 1.0,
             document=document,
         )
     return rows

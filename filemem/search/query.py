@@ -62,6 +62,7 @@ class Query:
 
     Attributes:
         words: what to look for.
+        stems: of all that it says, of Chinese the pairs of characters.
         about: the numbers of the speakers it is about.
         days: those that it names.
         date_pieces: the parts of its text that name them.
@@ -69,6 +70,7 @@ class Query:
     """
 
     words: tuple[QueryWord, ...]
+    stems: frozenset[str] = frozenset()
     about: frozenset[int] = frozenset()
     days: tuple[DayRange, ...] = ()
     date_pieces: tuple[str, ...] = ()
@@ -116,6 +118,7 @@ def parse(
     asks_assistant = _ASKS_ASSISTANT.search(terms.simplified(question)) is not None
     return Query(
         words=tuple(words),
+        stems=frozenset(terms.content(question)),
         about=frozenset(list(speakers)[:1]),
         days=days.ranges,
         date_pieces=days.pieces,

@@ -21,6 +21,7 @@ from filemem.text.plain import one_line
 
 Entries = Mapping[str, IndexedFile]
 
+ECHO = 0.5  # the factor of a turn that has no word but those of the question
 SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
 REPLACED_CHARS = 80  # of what a memory replaced, in its heading
 REPLACING_KEYS = {"supersedes", "superseded_by"}
@@ -128,6 +129,11 @@ def read_hits(
         if passage.speaker and len(passage.text) <= SHOWN_WHOLE_CHARS:
             start = 0
             end = len(passage.text)
+        features = match.features
+        score = match.score
+        if passage.speaker and terms.content(passage.text) <= query.stems:
+            features = replace(features, echo=ECHO)
+            score = features.score
         yield Hit(
             path=entry.path,
             line=passage.line,
@@ -138,7 +144,7 @@ def read_hits(
             date=passage.day or memory.day,
             when=memory.when,
             title=memory.told_title,
-            score=match.score,
+            score=score,
             strength=match.strength,
             excerpt=_excerpt(passage.text, start, end, query),
             is_cut=(start, end) != (0, len(passage.text)),
@@ -148,7 +154,7 @@ def read_hits(
             sources=_sources(entry, passage),
             day_named=entry.days[-1] if "day" in entry.particulars else 0,
             archived=entry.archived,
-            features=match.features,
+            features=features,
         )
 
 

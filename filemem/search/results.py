@@ -76,6 +76,11 @@ class Hit:
         return f"{live(self.path)}:{self.line}"
 
     @property
+    def is_echo(self) -> bool:
+        """Say whether it is a turn without a word but those of the question."""
+        return self.features.echo < 1
+
+    @property
     def parts(self) -> dict[str, float]:
         """Return the named parts of the score."""
         return self.features.parts
@@ -111,6 +116,8 @@ def first_day_named(
 ) -> int:
     """Return the first of some days that a text names, as an ordinal; 0 for none.
 
+    Who names all of them tells of no day in particular: it is the last of them.
+
     Args:
         text: in English or Chinese.
         said_on: the day from which `yesterday` counts.
@@ -126,7 +133,8 @@ def first_day_named(
         named = DayRange(span.start.toordinal(), span.end.toordinal())
         for asked in days:
             if asked.overlaps(named) and (not is_long or asked.contains(named)):
-                found.append(max(asked.first, named.first))
+                first = max(asked.first, named.first)
+                found.append(asked.last if named.contains(asked) else first)
     return min(found, default=0)
 
 
@@ -184,12 +192,12 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
 def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
     """Return the hits, those that name a coming day asked for in the order of days.
 
-    They change places with each other alone, and one that holds more words of the
-    question than the rest of them stays where it is.
+    They change places with each other alone. One that holds more words of the question
+    than the rest of them stays where it is, and so does what an assistant said.
     """
     coming = [hit for hit in hits if hit.day_named > today.toordinal()]
     least = min((hit.strength for hit in coming), default=0.0)
-    plans = [hit for hit in coming if hit.strength == least]
+    plans = [hit for hit in coming if hit.strength == least and hit.features.role == 1]
     by_day = iter(sorted(plans, key=lambda hit: hit.day_named))
     return [
         replace(next(by_day), score=hit.score) if hit in plans else hit for hit in hits
@@ -227,25 +235,38 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
 
     Args:
         hits: in their order.
-        limit: how many; if None, those worth their room.
+        limit: how many; if None, those worth their room, and what these replaced.
         weights: what a hit must have, `answer_tokens`, and `best_tokens` of each part.
     """
-    chosen: list[Hit] = []
-    said: set[str] = set()
-    tokens = 0
+    worth: list[Hit] = []
+    shown: set[str] = set()
+    best: Hit | None = None
     for hit in hits:
-        if len(chosen) == limit:
-            break
-        if hit.speaker and hit.excerpt in said:
+        is_said = bool(hit.speaker) and hit.excerpt in shown
+        is_weak = limit is None and best is not None and _is_weak(hit, best, weights)
+        if is_said or (is_weak and hit.newer not in shown):
             continue
-        if limit is None and chosen and _is_weak(hit, chosen[0], weights):
-            continue
-        tokens += count_tokens(hit.excerpt) + LINE_TOKENS
-        if limit is None and chosen and tokens > weights.answer_tokens:
-            break
-        chosen.append(hit)
-        said.add(hit.excerpt)
-    return lay_out(chosen, weights.best_tokens)
+        worth.append(hit)
+        shown.update((hit.excerpt, hit.path))
+        if best is None and not hit.is_echo:
+            best = hit
+    if limit is None:
+        worth = _within(worth, weights.answer_tokens)
+    return lay_out(worth[:limit], weights.best_tokens)
+
+
+def _within(hits: Sequence[Hit], most_tokens: int) -> list[Hit]:
+    """Return the first of some hits that so many tokens hold, and one at least."""
+    tokens = 0
+    for place, hit in enumerate(hits):
+        tokens += _shown_tokens(hit)
+        if place and tokens > most_tokens:
+            return list(hits[:place])
+    return list(hits)
+
+
+def _shown_tokens(hit: Hit) -> int:
+    return count_tokens(hit.excerpt) + LINE_TOKENS
 
 
 def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:
@@ -267,7 +288,7 @@ def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
     parts: list[list[Hit]] = [[]]
     tokens = 0
     for hit in hits:
-        cost = count_tokens(hit.excerpt) + LINE_TOKENS
+        cost = _shown_tokens(hit)
         if parts[-1] and tokens + cost > best_tokens:
             parts.append([])
             tokens = 0

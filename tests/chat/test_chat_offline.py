@@ -218,6 +218,18 @@ def test_a_message_is_not_its_own_answer_and_no_answer_is_quoted_beside_what_it_
         assert answer.count("gyokuro") == 1 and "assistant" not in answer
 
 
+@pytest.mark.parametrize("question", ["What is on next week?", "下周有什么安排？"])
+def test_what_is_planned_is_told_in_its_order_however_often_one_asks(
+    mara: Life, question: str
+) -> None:
+    mara.run("remember", "The dentist is on 12 November.", "--today", "2026-11-01")
+    mara.run("remember", "11月10日和李雷吃饭。", "--today", "2026-11-01")
+    for day in ("2026-11-03", "2026-11-04", "2026-11-05"):
+        said = mara.say(question, day)
+        assert said.startswith(FOUND)
+        assert said.index("李雷") < said.index("dentist")
+
+
 def test_of_what_holds_it_equally_the_newest_is_first(mara: Life) -> None:
     mara.say("My locker code at the pool is on the blue tag.", "2026-09-01")
     mara.say("My locker code at the pool is on the red tag.", "2026-10-01")
