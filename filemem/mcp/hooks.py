@@ -16,7 +16,7 @@ from filemem.chat.core_memory import core_memory
 from filemem.chat.recall import HOLDS, recall
 from filemem.llm import prompt
 from filemem.overview import timeline
-from filemem.store import imports
+from filemem.store import imports, transcript
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
@@ -29,6 +29,7 @@ MARKS_TOKENS = 40
 PROMPT_TOKENS = 300  # beside a prompt
 NEWEST_FACTS = 100  # that are looked at for plans
 PLANS_DAYS = 60
+NEWEST_TALKS = 8
 CLIENTS = {
     "claude-code": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
     "codex": ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop"),
@@ -75,6 +76,17 @@ def _standing(user: Folder, today: dt.date) -> str:
     room = START_TOKENS - MARKS_TOKENS - count_tokens(wishes) - count_tokens(plans)
     profile = prompt.data(PROFILE, clip_tokens(profile, room))
     return "\n".join(part for part in (wishes, profile, plans) if part)
+
+
+def briefing(user: Folder, today: dt.date) -> str:
+    """Return what is good to know at first: also which conversations are the newest."""
+    talks = []
+    for path in transcript.newest(user)[:NEWEST_TALKS]:
+        memory = user.find(path)
+        if memory:
+            talks.append(f"{path}  {one_line(memory.title, 100)}")
+    newest = prompt.data("newest conversations", "\n".join(talks))
+    return "\n".join(part for part in (_standing(user, today), newest) if part)
 
 
 def _plans(user: Folder, today: dt.date) -> str:

@@ -72,7 +72,9 @@ class Endpoint:
         answer = await asyncio.to_thread(dispatcher.answer, body, request.headers)
         if answer is None:
             return Response(status_code=202)
-        code = answer.get("error", {}).get("code", 0)
+        code = 0
+        if isinstance(answer, dict):
+            code = answer.get("error", {}).get("code", 0)
         return JSONResponse(answer, _status(code, request))
 
 

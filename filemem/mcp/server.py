@@ -18,13 +18,14 @@ from typing import Any, BinaryIO
 
 from filemem.errors import FilememError, in_words
 from filemem.learn.sessions import display
-from filemem.mcp import writing
+from filemem.mcp import hooks, writing
 from filemem.store.folder import Folder
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
 
 GREETED = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]  # older revisions
 REVISION = "2026-07-28"
+BATCHING = "2025-03-26"  # the one revision that has batches
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
@@ -82,23 +83,47 @@ class Dispatcher:
         self._now = now
         self._toolbox = Toolbox(folder, now)
         self._turn = threading.Lock()
+        self._greeted = ""  # the revision in which the client of a pipe was greeted
         self._schemas = list(Toolbox.schemas)
         if write:
             self._schemas += writing.SCHEMAS
 
     def answer(
         self, data: bytes, headers: Mapping[str, str] | None = None
-    ) -> Message | None:
-        """Return the answer to a message; None to one that wants none.
+    ) -> Message | list[Message] | None:
+        """Return the answer to a message, or to each of a batch; None if none is wanted.
 
         Args:
             data: the message.
             headers: those of HTTP, which must name the same version and method; None
                 over a pipe.
         """
+        try:
+            given = json.loads(data)
+            json.dumps(given, ensure_ascii=False).encode()  # raises for half a sign
+        except (ValueError, RecursionError):
+            return failed(ProtocolError(PARSE_ERROR, BROKEN))
+        if not (isinstance(given, list) and given and self._takes_batches(headers)):
+            return self._answer_one(given, headers)
+        answers = [self._answer_one(one, headers) for one in given]
+        return [answer for answer in answers if answer] or None
+
+    def _takes_batches(self, headers: Mapping[str, str] | None) -> bool:
+        """Return whether the client speaks the revision that has batches.
+
+        Over HTTP its messages name no revision, those of later ones do.
+        """
+        if headers is None:
+            return self._greeted == BATCHING
+        return headers.get("mcp-protocol-version", BATCHING) == BATCHING
+
+    def _answer_one(
+        self, given: Any, headers: Mapping[str, str] | None
+    ) -> Message | None:
+        """Return the answer to one message; None to one that wants none."""
         id = None
         try:
-            call = _parse(data)
+            call = _parse(given)
             if call is None:
                 return None
             id = call.id
@@ -138,6 +163,7 @@ class Dispatcher:
         version = params.get("protocolVersion")
         if version not in GREETED:
             version = GREETED[-1]
+        self._greeted = version
         server = {"serverInfo": _server_info()[SERVER_KEY]}
         return {"protocolVersion": version, **server, **self._offer()}
 
@@ -176,7 +202,14 @@ class Dispatcher:
                 wrong = in_words(error)
         if wrong:
             return f"Error: {_sentence(wrong)}"
+        if name == "search_files" and _asks_nothing(arguments):
+            return escape_controls(hooks.briefing(self._folder, self._now().date()))
         return self._toolbox.call(name, arguments)
+
+
+def _asks_nothing(arguments: Any) -> bool:
+    """Return whether a search is for whatever one should know at first."""
+    return isinstance(arguments, dict) and not str(arguments.get("query", "-")).strip()
 
 
 def failed(error: ProtocolError, id: str | int | None = None) -> Message:
@@ -197,17 +230,12 @@ def serve_pipe(dispatcher: Dispatcher, wire: BinaryIO, out: BinaryIO) -> None:
                 out.flush()
 
 
-def _parse(data: bytes) -> Call | None:
+def _parse(given: Any) -> Call | None:
     """Return the call in a message; None for a notification or somebody's answer.
 
     Raises:
-        ProtocolError: it is no JSON, or no single message.
+        ProtocolError: it is no single message.
     """
-    try:
-        given = json.loads(data)
-        json.dumps(given, ensure_ascii=False).encode()  # raises for half a character
-    except (ValueError, RecursionError):
-        raise ProtocolError(PARSE_ERROR, BROKEN) from None
     if not isinstance(given, dict) or given.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID_REQUEST, BROKEN)
     method = given.get("method")

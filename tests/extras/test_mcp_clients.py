@@ -162,8 +162,11 @@ def test_what_is_no_message_too_large_or_without_a_key_is_refused(
         status, said = place.asked("mara", asked, Authorization=key)
         assert status in (400, 401) and "fm-x" not in str(said)
     for body in NO_MESSAGES:
-        status, told = place.asked("mara", body)
+        later = {"MCP-Protocol-Version": "2025-06-18"}
+        status, told = place.asked("mara", body, **later)
         assert status == 400 and told["error"]["code"] in (-32700, -32600)
+    status, answers = place.asked("mara", b"[" + asked + b"]")  # of 2025-03-26
+    assert status == 200 and len(answers) == 1 and "result" in answers[0]
     assert place.asked("mara", b'"' + b"x" * 16_000_000 + b'"')[0] == 413
     for header in ("Host", "Origin"):
         assert place.asked("mara", asked, **{header: "http://evil.example"})[0] == 403

@@ -183,6 +183,26 @@ def test_what_is_no_message_is_refused_in_one_line_and_the_next_is_answered(
     assert "oolong" in piped.tool("grep", pattern="oolong")
 
 
+def test_an_empty_query_tells_what_is_good_to_know_at_first(piped: Piped) -> None:
+    """Wishes, the profile, what is planned, the newest conversations, in one call."""
+    told = piped.tool("search_files", query=" ")
+    for part in ("She makes the jokes.", "civil engineer", "2026-12-05", "Thirty cand"):
+        assert part in told, part
+    assert piped.tool("search_files").startswith("Error: search_files needs query")
+
+
+def test_a_batch_is_answered_in_the_revision_that_has_them(piped: Piped) -> None:
+    ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    batch = json.dumps([ping, note, 5]).encode()
+    for revision in ("2025-06-18", "2025-03-26"):
+        assert piped.said(batch)["error"]["code"] == -32600
+        piped.ask("initialize", protocolVersion=revision)
+    pong, wrong = piped.said(batch)
+    assert pong == {"jsonrpc": "2.0", "id": 7, "result": {}}
+    assert wrong["error"]["code"] == -32600
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, None])
 def test_a_server_ends_with_its_client_and_by_signals(
     tmp_path: Path, number: signal.Signals | None
