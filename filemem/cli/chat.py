@@ -44,29 +44,29 @@ with contextlib.suppress(ImportError):  # a Python built without it reads plain 
     import readline  # noqa: F401  lines can be edited; what is pasted stays whole
 
 HELP = """\
-/search WORDS   the best passages for some words or a question
-/open PATH      read a memory; also PATH:LINE
-/remember TEXT  keep one fact
-/forget [WORDS] delete the last exchange, or what holds the words and what tells of
-                it; also a path; it shows everything first, and asks
-/edit PATH      change a memory in your editor
-/list GLOB      list memories, as in: sessions/**; filemem chat --resume NAME goes on
-                with a conversation
-/status         what there is, and what stands in the prompt; so with any other
-                command of filemem
-/off [TEXT]     say TEXT and keep nothing of it; alone: keep nothing of what follows,
-                until /off is said again
-/quit           end; so does Ctrl-D; Ctrl-C stops an answer"""
+/search WORDS: the best passages for some words or a question.
+/open PATH: read a memory; also PATH:LINE.
+/remember TEXT: keep one fact.
+/forget [WORDS]: delete the last exchange, or what holds the words and what tells of \
+it; also a path. It shows everything first, and asks.
+/edit PATH: change a memory in your editor.
+/list GLOB: list memories, as in sessions/**. To go on with a conversation: \
+filemem chat --resume NAME.
+/status: what there is, and what stands in the prompt; so with any other command of \
+filemem.
+/off [TEXT]: say TEXT and keep nothing of it; alone: keep nothing of what follows, \
+until /off is said again.
+/quit ends, as does Ctrl-D; Ctrl-C stops an answer."""
 HELP_IN_CHINESE = """\
-/search 詞語     找出與詞語或問題最相符的段落
-/open 路徑       閱讀一條記憶；也可寫 路徑:行號
-/remember 內容   記下一條事實
-/forget [詞語]   刪除上一次問答，或含有這些詞以及講到它的內容；也可寫路徑；先列出，再詢問
-/edit 路徑       用編輯器修改一條記憶
-/list 模式       列出記憶，如 sessions/**；用 filemem chat --resume 名稱 繼續一次對話
-/status          有哪些記憶，提示詞裡有什麼；filemem 的其他命令也都可用
-/off [內容]      只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off
-/quit            結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答"""
+/search 詞語：找出與詞語或問題最相符的段落。
+/open 路徑：閱讀一條記憶；也可寫 路徑:行號。
+/remember 內容：記下一條事實。
+/forget [詞語]：刪除上一次問答，或含有這些詞以及講到它的內容；也可寫路徑；先列出，再詢問。
+/edit 路徑：用編輯器修改一條記憶。
+/list 模式：列出記憶，如 sessions/**；用 filemem chat --resume 名稱 繼續一次對話。
+/status：有哪些記憶，提示詞裡有什麼；filemem 的其他命令也都可用。
+/off [內容]：只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off。
+/quit：結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答。"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
 HELP_WORDS = ("help", "帮助", "幫助")
 NOT_IN_A_CHAT = ("chat", "mcp", "serve")  # which take what is typed themselves

@@ -79,14 +79,14 @@ def review_command(call: Context, accept_all: bool) -> Output:
     with jobs.JobRun(user, "review", call.now, exclusive=False) as run:
         try:
             for number, found in enumerate(waiting, 1):
-                answer = "l"
-                if not accept_all:
+                if accept_all:
+                    answer = "s" if found.fault or found.forgets else "a"
+                else:
                     yield f"\n{number} of {len(waiting)}, {_kind_of_change(found)}"
                     yield from _shown(user, found)
                     answer = _answer(user, found)
                 if answer == "q":
                     break
-                accept_all = answer == "l"
                 yield from _carry_out(call, log, found, answer, made)
         except click.Abort:
             yield "\nThe rest waits."
@@ -123,7 +123,7 @@ def _shown(user: Folder, found: Proposal) -> Output:
 def _answer(user: Folder, found: Proposal) -> str:
     """Return what a person answers to a proposal, once they have edited its file."""
     while True:
-        answer = choose("[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit")
+        answer = choose("[a]ccept, [e]dit, [r]eject, [s]kip, [q]uit")
         if answer != "e":
             return answer
         click.edit(filename=user.absolute(found.path))
@@ -137,14 +137,13 @@ def _carry_out(
 ) -> Output:
     """Do what was answered to a proposal, and add it to what was made."""
     user = log.folder
-    has_form = not (found.fault or found.forgets)
     if answer == "r":
         remember.reject(user, found)
         made.append(Applied(paths=[found.path]))
         yield "rejected"
     elif found.forgets and answer == "a":
         yield from _forget(call, user, found)
-    elif answer in ("a", "e") or (answer == "l" and has_form):
+    elif answer in ("a", "e"):
         as_it_is_now = proposals.read(user, found.path)
         made.append(remember.accept(user, log, as_it_is_now, call.now))
         yield from made[-1].lines(whole=True)

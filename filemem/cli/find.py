@@ -3,7 +3,6 @@
 import itertools
 import os
 import pathlib
-import shlex
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -26,8 +25,6 @@ from filemem.cli.context import (
 from filemem.cli.output import Output, Progress, Row, Safe, dim, say_dim
 from filemem.errors import FilememError
 from filemem.store import files, globs
-from filemem.store.folder import Folder, Stat
-from filemem.store.memory import parse
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
@@ -36,7 +33,6 @@ from filemem.tools.grep import by_day, grep, text_file
 ALL = 10**9
 MAX_LINE_CHARS = 2_000  # of a longer line grep shows what is around its matches
 REPORT = "tmp/report/report.html"  # in the bookkeeping, emptied by the next job
-MAX_TITLE_BYTES = 20_000  # of a file, in which list looks for what it says
 _HIT_KEYS = (
     "path line end_line date score text archived speaker time strength note title "
     "sources parts"
@@ -169,12 +165,9 @@ def grep_command(
 
 @click.command("open")
 @path_argument
-@click.option(
-    "--lines", type=click.IntRange(1), default=ALL, help="How many lines to show."
-)
 @as_of_option
 @prints
-def open_command(call: Context, path: str, lines: int) -> Output:
+def open_command(call: Context, path: str) -> Output:
     """Read a memory by line.
 
     PATH:LINE reads from that line on.
@@ -189,17 +182,10 @@ def open_command(call: Context, path: str, lines: int) -> Output:
     moved = f"moved from {name}" if name.removeprefix("./") != found else ""
     heading = render.file_heading(user, found, moved)
     yield f"{heading}  {counted(len(texts), 'line')}"
-    last = min(len(texts), first - 1 + lines)
-    for number in range(first, last + 1):
+    for number in range(first, len(texts) + 1):
         yield f"{number:>4}  {texts[number - 1]}"
     if not texts:
         yield "(no text)"
-    elif last < len(texts):
-        rest = shlex.quote(f"{found}:{last + 1}")
-        yield (
-            f"Lines {first} to {last} of {len(texts)}; "
-            f"filemem open {rest} shows the next."
-        )
 
 
 @click.command("list")
@@ -218,30 +204,18 @@ def list_command(call: Context, glob: str, limit: int | None) -> Output:
     is_wanted = globs.matcher(glob)
     stats = by_day(stat for stat in user.files() if is_wanted(stat.path))
     for stat in itertools.islice(stats, limit):
-        row = _listed(user, stat)
-        yield Row(row, [f"{row['path']}  {one_line(row['title'], 80)}"])
+        when = when_of(stat.path)
+        row = {
+            "path": stat.path,
+            "kind": kind_of(stat.path),
+            "date": when.date if when else None,
+            "size": stat.size,
+            "archived": is_archived(stat.path),
+        }
+        yield Row(row, [stat.path])
     if not stats:
         say_dim(str(user.no_match(glob)))
     return 0 if stats else 1
-
-
-def _listed(folder: Folder, stat: Stat) -> dict[str, Any]:
-    """Return a memory as `list` shows it, with how it begins if it has no title."""
-    try:
-        memory = parse(stat.path, folder.read(stat.path, MAX_TITLE_BYTES))
-        begins = memory.passages[0].text if memory.passages else ""
-        title = memory.own_title or begins.split("\n")[0]
-    except FilememError as error:
-        title = str(error)
-    when = when_of(stat.path)
-    return {
-        "path": stat.path,
-        "kind": kind_of(stat.path),
-        "date": when.date if when else None,
-        "size": stat.size,
-        "archived": is_archived(stat.path),
-        "title": title,
-    }
 
 
 @click.command("timeline")

@@ -78,7 +78,7 @@ def sync_command(call: Context, remote: str | None) -> Output:
 
     Example: filemem sync origin"""
     history = History(call.the_user())
-    if remote and os.sep in remote and os.path.isdir(remote):
+    if remote and os.path.isdir(remote):
         remote = os.path.abspath(remote)
     if sys.stderr.isatty():
         say_dim("Fetching, merging and sending …")

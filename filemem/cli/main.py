@@ -4,6 +4,7 @@ import functools
 import importlib
 import os
 import re
+import shutil
 import signal
 import sys
 from types import FrameType
@@ -14,7 +15,7 @@ import click
 from filemem.cli.context import with_shared_options
 from filemem.cli.output import sentence, wrapped
 from filemem.errors import FilememError
-from filemem.text.plain import escape_controls, nearest, one_line
+from filemem.text.plain import escape_controls, nearest
 
 GROUPS = {
     "Every day": "chat.chat facts.remember find.search find.open facts.edit"
@@ -70,13 +71,11 @@ class _Commands(click.Group):
         is_other = word.startswith("-") or ctx.resilient_parsing  # completes a word
         if is_other or _command(word):
             return super().resolve_command(ctx, args)
-        near = nearest(word, COMMANDS, 1, 0.75)
-        has_more_words = len(args) > 1 and not args[1].startswith("-")
-        if near or has_more_words or re.fullmatch("[a-z]+", word):  # a chat keeps words
+        if re.fullmatch("[a-z]+", word):  # a slip, which a chat would keep
             remedy = "put what you want to say in quotes behind filemem chat"
-            if near:
-                remedy = f"the nearest is {near[0]}"
-            ctx.fail(f"there is no command {one_line(word, 40)}; {remedy}")
+            for near in nearest(word, COMMANDS, 1, 0.75):
+                remedy = f"the nearest is {near}"
+            ctx.fail(f"there is no command {word}; {remedy}")
         return "chat", _command("chat"), args
 
     def format_options(
@@ -105,7 +104,7 @@ _NO_COLOUR = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     cls=_Commands,
     context_settings={
         "help_option_names": ["-h", "--help"],
-        "max_content_width": 100,
+        "terminal_width": min(100, shutil.get_terminal_size().columns),
         "color": False if _NO_COLOUR else None,
     },
 )
@@ -125,7 +124,7 @@ def main() -> NoReturn:
     _open_standard_streams()
     handled = _handle_ends()
     try:
-        code = cli.main(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = cli.main(sys.argv[1:] or ["--help"], "filemem", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(INTERRUPTED)

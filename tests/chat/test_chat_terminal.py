@@ -317,8 +317,8 @@ def test_the_slash_commands_are_filemems_own(
     with chat(store, server, *at, columns=200, EDITOR=str(editor)) as term:
         term.expect("ends.\n> ")
         steps = [
-            ("/help", "Ctrl-C stops an answer\n"),
-            ("Help", "Ctrl-C stops an answer\n"),
+            ("/help", "Ctrl-C stops an answer.\n"),
+            ("Help", "Ctrl-C stops an answer.\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             (
                 "／Search\u3000oolong",
@@ -341,8 +341,8 @@ def test_the_slash_commands_are_filemems_own(
                 "/search canoe",
                 "\n   6  ann: My canoe leaks.\n",
             ),  # said in this very chat
-            ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md  "),
-            ("帮助", "停止正在输出的回答\n"),
+            ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md\n"),
+            ("帮助", "停止正在输出的回答。\n"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
             ("/off", "从现在起什么都不保存；之前说的还在。\n"),

@@ -267,7 +267,6 @@ def test_a_name_a_slip_away_from_a_users_is_refused_with_that_name(
         "chat -m hi",
         "import markdown memory_store",
         f"serve keys add {name}",
-        "serve",
         "mcp",
     )
     refused = set()
@@ -306,7 +305,7 @@ def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(
     [
         ("search tea", "path line text score archived date"),
         ("grep tea", "path line text archived"),
-        ("list", "path kind date size archived title"),
+        ("list", "path kind date size archived"),
         ("users", "user memories"),
         ("check", "user path line what remedy"),
         ("timeline", "path line text"),

@@ -17,7 +17,7 @@ from filemem.store.profile_sections import BEGIN, END
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
-ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit: "
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, [q]uit: "
 UNSET = dict.fromkeys(
     name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_"))
 )
@@ -109,10 +109,10 @@ def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> Non
 def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(
     user: Folder,
 ) -> None:
-    """By an answer, or by an option; what was skipped or left is asked again."""
+    """What was skipped or left is asked again."""
     for answers in ("a\nq\n", "r\n", "s\n"):
         review(user, answers)
-    assert "1 of 1, new\n  My favourite tea" in review(user, "l\n")
+    assert "1 of 1, new\n  My favourite tea" in review(user, "a\n")
     assert review(user) == "Nothing waits for review.\n[1]"
     assert consolidated(user) == [] and {*kept(user)} == {HOME, TEA, "profile.md"}
     talk(user, JUNE, "My cat's name is Pixel.")
