@@ -25,18 +25,16 @@ MAX_PREFERENCES_TOKENS = 600  # of all of them
 
 
 def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
-    """Return the part of the instructions on how to talk, and the profile.
+    """Return the part of the instructions on how to talk, and the rest of the profile.
 
     Both are read from the files as they are now; '' stands for what is not there.
     """
-    return instructions(folder, today), profile_text(folder)
+    wishes = preferences(folder, today) if folder.is_own else []
+    return _instructions(folder, wishes), _profile_text(folder, wishes)
 
 
-def instructions(folder: Folder, today: dt.date) -> str:
+def _instructions(folder: Folder, wishes: list[str]) -> str:
     """Return how the person wishes to be talked to, as instructions; '' for no wish."""
-    if not folder.is_own:
-        return ""
-    wishes = preferences(folder, today)
     if not wishes:
         return ""
     listed = "\n".join(f"- {prompt.contained(wish)}" for wish in wishes)
@@ -46,11 +44,11 @@ def instructions(folder: Folder, today: dt.date) -> str:
     )
 
 
-def profile_text(folder: Folder) -> str:
+def _profile_text(folder: Folder, wishes: list[str]) -> str:
     """Return the profile as the prompt has it, or why it cannot be read.
 
-    Without marks of sources, and cut where it is longer than `profile_tokens` of the
-    settings; '' where there is none.
+    Without marks of sources and the wishes, which the prompt has already, and cut where
+    it is longer than `profile_tokens` of the settings; '' where there is none.
     """
     try:
         lines = folder.memory(PROFILE).body.split("\n")
@@ -58,8 +56,12 @@ def profile_text(folder: Folder) -> str:
         return ""
     except FilememError as error:
         return str(error)
-    kept = [line for line in lines if line.strip() not in (BEGIN, END)]
-    text = "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in kept).strip()
+    kept = []
+    for line in lines:
+        shown = SOURCE_MARK.sub("", line).rstrip()
+        if shown.strip() not in (BEGIN, END) and _wish(shown) not in wishes:
+            kept.append(shown)
+    text = "\n".join(kept).strip()
     limit = config.of(folder).profile_tokens
     clipped = clip_tokens(text, limit)
     if clipped == text:
@@ -121,7 +123,12 @@ def _profile_wishes(folder: Folder) -> Iterator[str]:
     """
     with contextlib.suppress(FilememError):
         for line in under(folder.memory(PROFILE).lines, "talk"):
-            wish = line.strip().lstrip("-*+").strip()
+            wish = _wish(line)
             is_short = 0 < len(wish) <= MAX_FACT_CHARS
             if is_short and not SOURCE_MARK.search(line):
-                yield plain(wish)
+                yield wish
+
+
+def _wish(line: str) -> str:
+    """Return what a line of the profile says, without its bullet and its links."""
+    return plain(line.strip().lstrip("-*+").strip())

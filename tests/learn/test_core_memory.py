@@ -99,6 +99,7 @@ def test_wishes_stand_in_the_instructions_the_newest_first_then_the_person_s_lin
         in told
     )
     assert "wishes to be talked with" in told and "Ghent" not in told
+    assert [text.count("- No lists.") for _, text in sections(ann)] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
