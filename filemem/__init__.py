@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from filemem.errors import NotFound as NotFound
     from filemem.errors import Problem as Problem
     from filemem.errors import Refused as Refused
-    from filemem.git.repository import GitError as GitError
+    from filemem.git.command import GitError as GitError
     from filemem.learn.records import Decision as Decision
     from filemem.llm.model import ModelError as ModelError
     from filemem.search.results import Hit as Hit
@@ -32,7 +32,7 @@ _HOMES = {
     "Conversation": "chat.conversation",
     "Decision": "learn.records",
     "FilememError": "errors",
-    "GitError": "git.repository",
+    "GitError": "git.command",
     "Hit": "search.results",
     "Match": "tools.grep",
     "Memory": "store.memory",

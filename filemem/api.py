@@ -14,7 +14,7 @@ from filemem.chat.conversation import Conversation
 from filemem.chat.recall import prompt_context
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.forget.plan import plan_for
-from filemem.git.history import Past, as_of
+from filemem.git.past import Past, as_of
 from filemem.jobs import (
     JobRun,
     consolidated,

@@ -24,6 +24,7 @@ from filemem.forget.plan import DeletionPlan
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
 from filemem.learn import consolidate as reading
@@ -70,19 +71,19 @@ class JobRun:
     dry: bool = False
 
     def __post_init__(self) -> None:
-        self._history = History(self.user)
+        self._frame = JobFrame(History(self.user))
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as held:
             if self.dry:
                 held.callback(setattr, self.user, "drafts", self.user.drafts)
-                self.user.drafts = frozenset(self._history.drafts())
+                self.user.drafts = self._frame.history.drafts()
                 self._held = held.pop_all()
                 return self
             if self.exclusive:
                 held.enter_context(self.user.job_lock(self.wait))
-            held.enter_context(self._history.at_work())
+            held.enter_context(self._frame.at_work())
             self._held = held.pop_all()
         return self
 
@@ -95,7 +96,7 @@ class JobRun:
         if self.dry or not written:
             return []
         trailers = {"Job": self.name, **trailers}
-        note = self._history.record(subject, written, trailers, self.started_at)
+        note = self._frame.record(subject, written, trailers, self.started_at)
         return [f"git: {note}"] if note else []
 
     def committed(self, done: JobDone) -> JobDone:
@@ -201,7 +202,7 @@ def forget(
         if plan.whole_user:
             keys.revoke_user(user.store, user.name)
         if purges and not takes_git:
-            with History(user).at_work():
+            with JobFrame(History(user)).at_work():
                 pass  # what was cut off is committed before it is rewritten
             facts["rewritten"] = purge.purge(History(user), plan)
         with JobRun(user, "forget", at) as run:

@@ -218,7 +218,7 @@ def login_name() -> str:
 
 def _as_of(user: Folder, at: dt.datetime) -> Folder:
     """Return a user's memories as git has them of a moment, or of a day's end."""
-    from filemem.git.history import as_of  # noqa: PLC0415  loads what runs git
+    from filemem.git.past import as_of  # noqa: PLC0415  loads what runs git
 
     past = as_of(user, at if at.time() != dt.time() else at.date())
     commit = past.commit

@@ -15,7 +15,8 @@ from filemem.cli.context import (
     split_line,
 )
 from filemem.cli.output import Output, Row, say_dim
-from filemem.git.history import Commit, History, log
+from filemem.git.commits import Commit, log
+from filemem.git.history import History
 from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.text.plain import one_line

@@ -24,7 +24,8 @@ from filemem.forget.plan import (
     removals_saying,
     without_names,
 )
-from filemem.git.history import LOGS, NOTES
+from filemem.git.history import LOGS
+from filemem.git.job_frame import NOTES
 from filemem.store import files, recalls
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import BOOKKEEPING, Folder, JobDone

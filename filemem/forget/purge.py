@@ -24,9 +24,9 @@ from filemem.errors import FilememError, missing_extra
 from filemem.forget.delete import version_without
 from filemem.forget.matching import occurrences, said_in
 from filemem.forget.plan import DeletionPlan, without_names
+from filemem.git.command import GitError
 from filemem.git.history import History
 from filemem.git.repository import (
-    GitError,
     Repository,
     find_dot_git,
     pathspec,

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from filemem.errors import Changed, FilememError, Refused
-from filemem.git.history import changed_paths
 from filemem.git.repository import Repository
 from filemem.store import files
 from filemem.store.paths import ARCHIVE
@@ -22,8 +21,6 @@ from filemem.text.plain import first_few, one_line
 
 Tree = Mapping[str, str]  # the entry of each file, by its path in the repository
 
-# What only grows by lines: that both sides added some is no news.
-_GROWING = re.compile(r"(?:^|/)(?:profile\.md|(?:summaries|sessions|\.filemem)/.+)$")
 _REGULAR_FILE = ("100644 ", "100755 ")
 _ODD_PART = re.compile(r"/(?:|\.|\.\.|\.git)/|[\x00-\x1f]", re.IGNORECASE)
 # Git joins changes that are less than four lines apart.
@@ -44,56 +41,53 @@ class FileChange:
     """What a merge does to one file.
 
     The file at `source`, '' for a new one, is to be at `target`, '' if it goes, and its
-    bytes are to become `new` from `old`.
+    bytes are to become `new` from `old`. `conflict` is the end of a sentence, if both
+    sides had changed it and do not go together.
     """
 
     source: str
     target: str
     old: bytes
     new: bytes
+    conflict: str = ""
 
     @property
     def paths(self) -> list[str]:
         """The paths that it touches, that of afterwards first."""
         return [path for path in (self.target, self.source) if path]
 
+    @property
+    def is_any(self) -> bool:
+        """Whether the file is to be another than it is."""
+        return (self.source, self.old) != (self.target, self.new)
 
-@dataclass(frozen=True)
-class Version:
+
+class Version(NamedTuple):
     """One side's version of a memory: where it lies and its entry; '' for none."""
 
     path: str = ""
     entry: str = ""
 
 
-def merge_trees(
-    repository: Repository,
-    trees: Trees,
-    scratch: str,
-    *,
-    union: bool,
-) -> Merge:
-    """Make in `ours` what changed from `base` to `theirs`.
+def merge_trees(repository: Repository, trees: Trees, scratch: str) -> list[FileChange]:
+    """Return what brings to `ours` that which changed from `base` to `theirs`.
 
-    What was deleted on one side and changed on the other is kept. With `union` both
-    versions of a line that both sides changed are kept; without, such a file is a
-    conflict and has no change. `scratch` is a private folder for the texts. Raises
-    FilememError for a path that leads elsewhere, or what is no regular file.
+    What was deleted on one side and changed on the other is kept. Where both sides
+    changed the same lines the file holds both versions. `scratch` is a private folder
+    for the texts. Raises FilememError for a path that leads elsewhere, or what is no
+    regular file.
     """
     versions = _by_name(trees)
-    met = []
-    entries = {""}
+    changed = []
     for name in sorted({*versions[0], *versions[1], *versions[2]}):
         sides = [side.get(name, Version()) for side in versions]
         if sides[2] not in sides[:2]:  # else changed on our side alone, or alike
             _check_regular(sides[1:])
-            met.append(sides)
-            entries |= {side.entry for side in sides}
-    texts = repository.contents(entries - {""})
-    merge = Merge(repository, texts | {"": b""}, scratch, union)
-    for sides in met:
-        merge.add(*sides)
-    return merge
+            changed.append(sides)
+    entries = {version.entry for sides in changed for version in sides}
+    texts = _Texts(repository, scratch, entries)
+    merged = [_merge_file(texts, *sides) for sides in changed]
+    return [change for change in merged if change.is_any or change.conflict]
 
 
 def _by_name(trees: Iterable[Tree]) -> list[dict[str, Version]]:
@@ -124,79 +118,71 @@ def _memory_name(path: str) -> str:
 
 def _check_regular(versions: Iterable[Version]) -> None:
     """Raise FilememError for a path that leads elsewhere, or no regular file."""
-    for version in versions:
-        path = version.path
+    for path, entry in versions:
         is_odd = bool(_ODD_PART.search(f"/{path}/"))
-        if path and (is_odd or not version.entry.startswith(_REGULAR_FILE)):
+        if path and (is_odd or not entry.startswith(_REGULAR_FILE)):
             raise FilememError(
                 f"{one_line(path)} is not a regular file with a plain name; "
                 "bring it in by hand, with git pull."
             )
 
 
-@dataclass(frozen=True)
-class Merge:
-    """What comes of merging one file after the other; see `merge_trees`.
+# -- one file --------------------------------------------------------------------------
 
-    `texts` has the bytes of each entry. `changes` are to be made; `conflicts` has the
-    end of a sentence for each path at which the two sides met.
-    """
 
-    repository: Repository
-    texts: Mapping[str, bytes]
-    scratch: str
-    union: bool
-    changes: list[FileChange] = field(default_factory=list)
-    conflicts: dict[str, str] = field(default_factory=dict)
+class _Texts:
+    """The bytes of files by their entries, and git's merging of their lines."""
 
-    def add(self, base: Version, ours: Version, theirs: Version) -> None:
-        """Bring in what their side did to a file, which they changed."""
-        if ours.entry and theirs.entry:
-            self._merge_both(base, ours, theirs)
-        elif base.entry == ours.entry:  # deleted or new on their side
-            self._change(ours, theirs.path, self.texts[theirs.entry])
-        elif base.entry != theirs.entry:
-            self.conflicts[ours.path or theirs.path] = (
-                "deleted on one machine and changed on the other; it is kept."
-            )
-            if theirs.entry and self.union:
-                self._change(ours, theirs.path, self.texts[theirs.entry])
+    def __init__(
+        self, repository: Repository, scratch: str, entries: Iterable[str]
+    ) -> None:
+        self._repository = repository
+        self._scratch = scratch
+        self._texts = repository.contents(filter(None, entries))
 
-    def _merge_both(self, base: Version, ours: Version, theirs: Version) -> None:
-        """Merge where a file lies and what is in it."""
-        target = theirs.path if ours.path == base.path else ours.path
-        text: bytes | None = self.texts[ours.entry]
-        if base.entry == ours.entry:
-            text = self.texts[theirs.entry]
-        elif theirs.entry not in (base.entry, ours.entry):
-            text = self._merged([ours, base, theirs])
-        met = ""
-        if text is None:
-            met = "in the same lines; it now holds both versions."
-            if self.union:
-                text = self._merged([ours, base, theirs], "--union")
-        if text is None:
-            met = "and is no text; this machine's stays, git has the other's."
-            text = self.texts[ours.entry]
-        self._change(ours, target, text)
-        if met and not (self.union and _GROWING.search(target)):
-            self.conflicts[target] = f"was changed on both machines {met}"
+    def of(self, version: Version) -> bytes:
+        """Return the bytes of a version; of none, none."""
+        return self._texts.get(version.entry, b"")
 
-    def _merged(self, sides: Iterable[Version], *how: str) -> bytes | None:
-        """Return the lines of ours, base and theirs merged by git, or None."""
+    def merged(self, sides: Iterable[Version], *how: str) -> bytes | None:
+        """Return the lines of ours, base and theirs merged, or None if that fails."""
         places = []
         for number, side in enumerate(sides):
-            places.append(os.path.join(self.scratch, str(number)))
+            places.append(os.path.join(self._scratch, str(number)))
             with open(places[-1], "wb") as file:
-                file.write(self.texts[side.entry].replace(b"\n", b"\n" + _PADDING))
-        done = self.repository.call("merge-file", "-p", *how, *places)
+                file.write(self.of(side).replace(b"\n", b"\n" + _PADDING))
+        done = self._repository.call("merge-file", "-p", *how, *places)
         return None if done.code else _PADDING_LINE.sub(b"", done.stdout)
 
-    def _change(self, ours: Version, target: str, text: bytes) -> None:
-        old = self.texts[ours.entry]
-        if (ours.path, old) != (target, text):
-            change = FileChange(ours.path, target, old, text)
-            self.changes.append(change)
+
+def _merge_file(
+    texts: _Texts, base: Version, ours: Version, theirs: Version
+) -> FileChange:
+    """Merge a file that their side changed."""
+    target = theirs.path
+    if theirs.path and ours.path != base.path:
+        target = ours.path
+    old = texts.of(ours)
+    new = texts.of(theirs)
+    if ours.entry == base.entry:
+        return FileChange(ours.path, target, old, new)
+    if theirs.entry in (base.entry, ours.entry):
+        return FileChange(ours.path, target, old, old)
+    if not (ours.entry and theirs.entry):
+        kept = ours.path or theirs.path
+        met = "deleted on one machine and changed on the other; it is kept."
+        return FileChange(ours.path, kept, old, old or new, met)
+    sides = (ours, base, theirs)
+    text = texts.merged(sides)
+    if text is not None:
+        return FileChange(ours.path, target, old, text)
+    met = "was changed on both machines"
+    text = texts.merged(sides, "--union")
+    if text is not None:
+        met += " in the same lines; it now holds both versions."
+        return FileChange(ours.path, target, old, text, met)
+    met += " and is no text; this machine's stays, git has the other's."
+    return FileChange(ours.path, target, old, old, met)
 
 
 # -- bringing files to it ------------------------------------------------------------
@@ -210,16 +196,14 @@ def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
     same moment.
     """
     todo = sorted(changes, key=lambda change: (bool(change.source), not change.target))
-    uncommitted = changed_paths(repository, "")
-    edited = []
-    for path in (path for change in todo for path in change.paths):
-        if path in uncommitted:
-            edited.append(one_line(path))
+    paths = {path for change in todo for path in change.paths}
+    for path in sorted(paths):
         if files.through_link(f"{repository.root}/{path}"):
             raise Refused(
                 f"the path to {one_line(path)} goes through a symbolic link, which is "
                 "not followed; delete that link."
             )
+    edited = sorted(paths.intersection(repository.changed_paths("")))
     if edited:
         raise FilememError(
             f"your uncommitted changes in {first_few(edited)} are in the way; "

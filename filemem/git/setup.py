@@ -1,15 +1,13 @@
 """Let filemem keep a store, or one user's folder, in git."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 
 from filemem.errors import FilememError
-from filemem.git.history import ATTRIBUTES, IGNORE, changed_paths, commit_message
-from filemem.git.repository import MACHINE, Repository, find_dot_git, read_text
+from filemem.git.commits import commit_message
+from filemem.git.history import ATTRIBUTES, IGNORE, changes_in
+from filemem.git.repository import Repository, find_dot_git, read_text
 from filemem.store import files
-from filemem.text.plain import first_few
 
 
 def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
@@ -17,8 +15,9 @@ def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
 
     Where there is no repository one is made, and begins with what is there, under the
     person's name. Of their files only .gitignore and .gitattributes are touched, and
-    get the lines that are missing. Raises FilememError if git ignores the folder, or
-    nothing can be committed now.
+    get the lines that are missing; in a repository with commits these are left for the
+    person to commit. Raises FilememError if git ignores the folder, or nothing can be
+    committed now.
     """
     root = os.path.realpath(folder)
     done = []
@@ -27,32 +26,26 @@ def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
         done.append(f"Made a git repository in {root}.")
     repository = Repository(find_dot_git(root))
     repository.require_branch()
-    prefix = f"{root}/".removeprefix(f"{repository.root}/")
-    profile = f"{prefix}profile.md"
-    if prefix and not repository.call("check-ignore", "-q", "--", profile).code:
+    profile = os.path.join(root, "profile.md")
+    if (
+        root != repository.root
+        and not repository.call("check-ignore", "-q", "--", profile).code
+    ):
         raise FilememError(
             f"{folder} is ignored by {repository.root}/.gitignore; "
             "remove that line first."
         )
-    lines_of = {f"{prefix}.gitignore": IGNORE, f"{prefix}.gitattributes": ATTRIBUTES}
-    edited = changed_paths(repository, *lines_of)
-    for name, lines in lines_of.items():
-        done += _add_lines(os.path.join(repository.root, name), lines)
-    if prefix or repository.resolve():
-        subject = "Let filemem keep its memories in git"
-        author = MACHINE
-        chosen = [p for p in changed_paths(repository, *lines_of) if p not in edited]
-        if done and edited:
-            done.append(f"Left for you to commit: {first_few(edited)}.")
-    else:
-        subject = "Begin to keep these memories in git"
-        author = _owner(repository, person)
-        chosen = [*changed_paths(repository, "")]
-    if chosen:
-        message = commit_message(subject, {})
+    added = _add_lines(os.path.join(root, ".gitignore"), IGNORE)
+    added += _add_lines(os.path.join(root, ".gitattributes"), ATTRIBUTES)
+    done += added
+    if root == repository.root and not repository.resolve():
+        chosen = changes_in(repository, "")
+        message = commit_message("Begin to keep these memories in git", {})
         with repository.lock():
-            repository.commit(chosen, message, at, author=author)
+            repository.commit(chosen, message, at, author=_owner(repository, person))
         done.append(f"Committed {len(chosen):,} files.")
+    elif added:
+        done.append("Left for you to commit: .gitignore, .gitattributes.")
     return done or [f"{folder} is set up for git already; nothing was changed."]
 
 

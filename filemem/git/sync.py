@@ -1,7 +1,5 @@
 """Share memories with other machines: fetch, merge, push; never by force."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import os
@@ -9,22 +7,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
-from filemem.git.history import (
-    ATTRIBUTES,
-    History,
-    changed_paths,
-    commit_message,
-    is_log,
-)
+from filemem.git.command import GitError
+from filemem.git.commits import commit_message
+from filemem.git.history import ATTRIBUTES, History, changes_in, is_log, without_logs
+from filemem.git.job_frame import JobFrame, commit_of, recover
 from filemem.git.merge import Trees, carry_out, merge_trees
-from filemem.git.repository import (
-    GitError,
-    Repository,
-    join_nul,
-    read_text,
-)
+from filemem.git.repository import Repository, read_text
 from filemem.store.users import StoreFolder
-from filemem.text.plain import counted, first_few, one_line
+from filemem.text.plain import first_few, one_line
 
 NOTED = "Note what was recalled and imported"
 MAX_PUSHES = 6  # before which another machine may come each time
@@ -61,22 +51,15 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
         )
     branch = _remote_branch(repository, remote)
     for user in _users(history):
-        user.recover()
+        recover(user)
     with repository.lock():
-        history.commit((), NOTED, at)
-        before = repository.resolve()
-        messages: list[str] = []
-        branch = _exchange(history, branch, at, messages)
-        brought_in = _count(repository, branch.commit, before)
-        sent = _count(repository, repository.resolve(), branch.commit)
-        unsent = [p for p in changed_paths(repository, "") if not is_log(p)]
+        commit_of(history, (), NOTED, at)
+        messages = _exchange(history, branch, at)
+        unsent = without_logs(changes_in(repository, ""))
     if unsent:
         messages.append(f"Not committed by you, so not sent: {first_few(unsent)}.")
-    if brought_in or sent:
-        messages.append(f"Brought in {counted(brought_in, 'commit')}, sent {sent}.")
-    else:
-        messages.append("Everything is the same here and there.")
-    return messages
+    place = one_line(branch.remote)
+    return [*messages, f"What is committed is the same here and on {place}."]
 
 
 def _users(history: History, tops: Collection[str] | None = None) -> list[History]:
@@ -91,15 +74,13 @@ def _users(history: History, tops: Collection[str] | None = None) -> list[Histor
     return [History(user) for user in users if tops is None or user.name in tops]
 
 
-def _exchange(
-    history: History, branch: RemoteBranch, at: dt.datetime, messages: list[str]
-) -> RemoteBranch:
+def _exchange(history: History, branch: RemoteBranch, at: dt.datetime) -> list[str]:
     """Fetch, merge and push until no other machine's push comes in between.
 
-    Returns the remote's branch as it was fetched last. `messages` gets a sentence for
-    each file in which the two met.
+    Returns a sentence for each file in which the two met.
     """
     repository = history.repository
+    messages = []
     refusal = ""
     for _ in range(MAX_PUSHES):
         last = branch
@@ -114,19 +95,11 @@ def _exchange(
             )
         refusal = _push(repository, branch, head)
         if not refusal:
-            return branch
+            return messages
     raise GitError(
         f"{one_line(branch.remote)} did not take the push ({refusal}); what "
         "came in is merged, and what is committed here goes with the next sync."
     )
-
-
-def _count(repository: Repository, after: str, before: str) -> int:
-    """Return how many commits one has that the other has not."""
-    if not after:
-        return 0
-    without = [f"^{before}"] if before else []
-    return int(repository.text("rev-list", "--count", after, *without))
 
 
 # -- the remote ----------------------------------------------------------------------
@@ -140,14 +113,13 @@ def _remote_branch(repository: Repository, given: str | None) -> RemoteBranch:
     branch = repository.branch()
     followed = repository.setting(f"branch.{branch}.remote")
     remote = given or followed
+    if not remote and repository.setting("remote.origin.url"):
+        remote = "origin"
     if not remote:
-        remotes = repository.text("remote").split()
-        if not remotes:
-            raise FilememError(
-                "there is no remote to sync with; name one, or add one: "
-                f"git -C {repository.root} remote add origin URL."
-            )
-        remote = "origin" if "origin" in remotes else remotes[0]
+        raise FilememError(
+            "there is no remote to sync with; name one, or add one: "
+            f"git -C {repository.root} remote add origin URL."
+        )
     ref = ""
     if remote == followed:
         ref = repository.setting(f"branch.{branch}.merge")
@@ -236,19 +208,24 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     with contextlib.ExitStack() as held:
         for user in _users(history, tops):
             held.enter_context(user.folder.locked())
-            user.commit((), NOTED, at)  # what was recalled since
-            held.enter_context(user.noted())
+            commit_of(user, (), NOTED, at)  # what was recalled since
+            held.enter_context(JobFrame(user).noted())
         ours = repository.resolve()
         trees = Trees(before, repository.tree(ours), after)
         scratch = held.enter_context(history.folder.scratch())
-        merge = merge_trees(repository, trees, scratch, union=True)
-        carry_out(repository, merge.changes)
-        paths = sorted({path for change in merge.changes for path in change.paths})
+        changes = merge_trees(repository, trees, scratch)
+        carry_out(repository, changes)
+        paths = [path for change in changes for path in change.paths]
         is_forwarded = base == ours and repository.advance(
-            join_nul(paths), theirs, ours, "filemem: fast-forward"
+            paths, theirs, ours, "filemem: fast-forward"
         )
         if not is_forwarded:
             subject = f"Merge memories from {one_line(branch.remote, 40)}"
             message = commit_message(subject, {"Job": "sync"})
             repository.commit(paths, message, at, merged=theirs, onto=ours)
-    return [f"{one_line(path)} {what}" for path, what in merge.conflicts.items()]
+    told = []
+    for change in changes:
+        path = change.paths[0]
+        if change.conflict and not is_log(path):
+            told.append(f"{one_line(path)} {change.conflict}")
+    return told

@@ -4,23 +4,16 @@ What was said in a chat stays, wherever its file lies; so do the logs, and what 
 person wrote in a file that a job did no more than move.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import shlex
 from dataclasses import dataclass, replace
 
 from filemem.errors import FilememError
-from filemem.git.history import (
-    Commit,
-    History,
-    commit_message,
-    is_log,
-    log,
-    read_commits,
-)
+from filemem.git.command import GitError
+from filemem.git.commits import Commit, commit_message, log
+from filemem.git.history import History, is_log
+from filemem.git.job_frame import JobFrame, commit_of, recover
 from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
-from filemem.git.repository import GitError, split_nul
 from filemem.store import recalls
 from filemem.store.paths import is_archived, kind_of, live
 from filemem.text.plain import first_few, one_line
@@ -45,7 +38,7 @@ def undo(history: History, revision: str | None, at: dt.datetime) -> Undone:
     committed, and the same call does the rest.
     """
     repository = history.require()
-    history.recover()  # what waits may be the last commit
+    recover(history)  # what waits may be the last commit
     with repository.lock(), history.folder.locked():
         for commit in _undoable(history, revision):
             changes = _reverse(history, commit)
@@ -69,14 +62,14 @@ def _take_back(
         sentences.append(_sentence(source, target))
         if is_archived(source) and live(source) == target:
             restored.append(target)
-    with history.noted():
+    with JobFrame(history).noted():
         # Else the next sweep would archive again what comes back.
         recalls.note_recalls(history.folder, restored, recalls.RESTORED, at)
         carry_out(history.repository, changes)
         trailers = {"Job": "undo", "Undoes": commit.commit}
         message = commit_message(f'Undo "{commit.subject}"', trailers)
         paths = [history.own_path(path) for one in changes for path in one.paths]
-        history.commit(paths, message, at)
+        commit_of(history, paths, message, at)
     return Undone(commit, sentences)
 
 
@@ -85,68 +78,54 @@ def _undoable(history: History, revision: str | None) -> list[Commit]:
 
     Raises FilememError if what is named is no such commit.
     """
+    commits = [one for one in log(history) if one.job and len(one.parents) == 1]
     if revision is None:
-        commits = log(history)
-        return [one for one in commits if _is_jobs(one) and one.job != "undo"]
+        return [one for one in commits if one.job != "undo"]
     name = history.repository.resolve(revision)
     if not name:
         shown = one_line(revision) or "an empty name"
         raise GitError(f"{shown} is not a commit here; filemem log lists them.")
-    [commit] = read_commits(history.repository, "-1", name)
-    if not _is_jobs(commit):
+    named = [one for one in commits if one.commit == name]
+    if not named:
         folder = shlex.quote(history.folder.root)
         raise FilememError(
-            f"{name[:8]} is a merge, or not a job's commit; take it back with "
-            f"git -C {folder} revert {name[:8]}."
+            f"{name[:8]} is a merge, or no commit of a job on these memories; take it "
+            f"back with git -C {folder} revert {name[:8]}."
         )
-    return [commit]
-
-
-def _is_jobs(commit: Commit) -> bool:
-    """Say whether a job made this commit, and no merge."""
-    return bool(commit.job) and len(commit.parents) == 1
+    return named
 
 
 def _reverse(history: History, commit: Commit) -> list[FileChange]:
     """Return the changes that take a commit back; raises FilememError on a conflict."""
     repository = history.repository
-    revisions = (commit.commit, repository.resolve(), *commit.parents)
-    touched = repository.run(
-        "diff-tree", "-r", "-z", "--name-only", *commit.parents, commit.commit
-    )
-    if all(_stays(history, commit, path) for path in split_nul(touched)):
-        return []
+    revisions = (commit.commit, "HEAD", *commit.parents)
     trees = Trees(*map(repository.tree, revisions))
     with history.folder.scratch() as scratch:
-        merge = merge_trees(repository, trees, scratch, union=False)
-    met = [path for path in merge.conflicts if not _stays(history, commit, path)]
-    if met:
-        named = first_few(map(history.own_path, met))
-        raise FilememError(
-            f"nothing was undone: {named}: what it wrote there has been changed since; "
-            "correct it by hand, git log -p shows who wrote it."
-        )
+        merged = merge_trees(repository, trees, scratch)
     changes = []
-    for change in merge.changes:
-        path = change.paths[0]
-        is_summary = kind_of(history.own_path(path)) == "summaries"
-        if commit.job in MOVING_JOBS and change.source and not is_summary:
+    met = []
+    for change in merged:
+        path = history.own_path(change.paths[0])
+        if _stays(commit, path):
+            continue
+        if change.conflict:
+            met.append(path)
+        if commit.job in MOVING_JOBS and change.source and kind_of(path) != "summaries":
             target = change.target or change.source
             change = replace(change, target=target, new=change.old)
-        is_change = (change.source, change.old) != (change.target, change.new)
-        if is_change and not _stays(history, commit, path):
+        if change.is_any:
             changes.append(change)
+    if met:
+        raise FilememError(
+            f"nothing was undone: {first_few(met)}: what it wrote there has been "
+            "changed since; correct it by hand, git log -p shows who wrote it."
+        )
     return changes
 
 
-def _stays(history: History, commit: Commit, path: str) -> bool:
-    """Say whether a file, by its path in the repository, is left as it is.
-
-    A log is, and what was said in a chat.
-    """
-    if is_log(path):
-        return True
-    return commit.job == "chat" and kind_of(history.own_path(path)) == "sessions"
+def _stays(commit: Commit, path: str) -> bool:
+    """Say whether a file is left as it is: a log, and what was said in a chat."""
+    return is_log(path) or (commit.job == "chat" and kind_of(path) == "sessions")
 
 
 def _sentence(source: str, target: str) -> str:

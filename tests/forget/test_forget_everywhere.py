@@ -13,6 +13,7 @@ from repositories import START, git, plain_git  # noqa: F401
 from filemem import Store, User
 from filemem.forget.purge import objects
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 from filemem.git.setup import set_up
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
@@ -80,7 +81,9 @@ def live_on(dice: random.Random, user: Folder, number: int) -> None:
         user.edit(path, lambda _: data)
     User(user).search_files("tea jar")
     subject = f"Remember: {line(dice, telling=dice.random() < 0.3)}"
-    waits = History(user).record(subject, [*paths, path], {"Job": "test"}, START)
+    waits = JobFrame(History(user)).record(
+        subject, [*paths, path], {"Job": "test"}, START
+    )
     if waits:  # a person has written it, too
         git(user.root, "add", ".")
         git(user.root, "commit", "--quiet", "--message", subject)

@@ -21,6 +21,7 @@ from repositories import SETTINGS, START, copied, git, plain_git  # noqa: F401
 
 from filemem import Store
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 from filemem.git.repository import Repository
 from filemem.git.setup import set_up
 from filemem.overview import problems
@@ -45,7 +46,7 @@ def made(top: Path) -> Path:
     mara.create(TALK, said + format_turn("mara", "09:01", "It rains."))
     mara.create(FACT, f"---\nsource: {TALK}:1\n---\n\nA {WORD} bit Mara.\n")
     subject = f"Remember: A {WORD} bit Mara."
-    History(mara).record(subject, [TALK, FACT], {"Session": TALK}, START)
+    JobFrame(History(mara)).record(subject, [TALK, FACT], {"Session": TALK}, START)
     git(top, "init", "--quiet", "--bare", "remote.git")
     git(store, "remote", "add", "origin", str(top / "remote.git"))
     git(store, "push", "--quiet", "--set-upstream", "origin", "main")

@@ -16,6 +16,7 @@ from repositories import START, copied, git, plain_git  # noqa: F401
 from filemem import FilememError, Store, User
 from filemem.forget.purge import objects
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.store import recalls
@@ -38,13 +39,15 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     user = Store(top / "store").user("mara").folder
 
     def commit(subject: str, *paths: str) -> None:
-        History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START)
+        JobFrame(History(user)).record(
+            subject, paths, {"Job": "test", "Session": TALK}, START
+        )
 
     user.create(CAT, "The cat sleeps in the tuba case.\n")
     lay(top, {"README": "Mine.\n", "store/bob/a.md": f"Bob keeps his own {WORD}.\n"})
-    git(top, "add", "README", "store/bob")
-    git(top, "commit", "--quiet", "--message", f"Bob's {WORD} is not mara's")
     set_up(str(top / "store"), "mara", START)
+    git(top, "add", "README", "store/bob", "store/.gitignore", "store/.gitattributes")
+    git(top, "commit", "--quiet", "--message", f"Bob's {WORD} is not mara's")
     commit("Remember: The cat sleeps in the tuba case.", CAT)
     said = format_turn("mara", "09:01", f"I saw a {WORD} in the jar.")
     user.create(TALK, format_turn("mara", "09:00", "Good morning.") + said)
@@ -173,7 +176,7 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
     assert WORD not in git(where, "log", "--all", "-p")
     git(where, "push", "--quiet", "--force", "origin", "main")
     said = sync(History(mara), None, START)[-1]
-    assert said == "Everything is the same here and there."
+    assert said == "What is committed is the same here and on origin."
     other = tmp_path / "other"
     git(other, "commit", "--quiet", "--allow-empty", "--message", "Elsewhere")
     git(other, "push", "--quiet", "--force", "origin", "main")

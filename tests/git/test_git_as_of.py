@@ -11,6 +11,7 @@ from repositories import START, git, plain_git, state, store
 from filemem import User
 from filemem.errors import Refused
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 
 
 def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
     git(where, "switch", "--quiet", "-c", "other")
     other = mara.create("facts/2026/2026-11-21-other.md", "from elsewhere\n")
     late = dt.datetime(2026, 11, 21, 23, 59, 58).astimezone()
-    History(mara).record("x", [other], {}, late)
+    JobFrame(History(mara)).record("x", [other], {}, late)
     assert User(mara).as_of(dt.date(2026, 11, 21)).grep("elsewhere")
     assert not User(mara).as_of(late - dt.timedelta(seconds=1)).grep("elsewhere")
     git(where, "switch", "--quiet", "main")
@@ -60,7 +61,7 @@ def test_a_reading_command_has_as_of_and_a_writing_one_refuses(tmp_path: Path) -
     before = filemem(
         "--store", mara.store, "grep", "tea", "--today", "2026-11-20"
     ).stdout
-    History(mara).record(
+    JobFrame(History(mara)).record(
         "x",
         [mara.create("facts/2026/2026-11-21-tea.md", "More tea.\n")],
         {},

@@ -23,7 +23,8 @@ from repositories import job as commit
 
 from filemem import Store, User
 from filemem.forget.plan import plan_for
-from filemem.git.history import ATTRIBUTES, IGNORE, RECOVERED, History
+from filemem.git.history import ATTRIBUTES, IGNORE, History
+from filemem.git.job_frame import RECOVERED, JobFrame, recover
 from filemem.git.setup import set_up
 from filemem.jobs import JobRun, forget
 from filemem.learn.log import LOG_NAME
@@ -39,7 +40,7 @@ OWN = ("own\f\u2028.md", "own.md")  # how a person may call what is theirs
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, str]:
     """One job of the machine: a new fact, recorded."""
     path = remember(user, text, START).paths[0]
-    return path, History(user).record(
+    return path, JobFrame(History(user)).record(
         f"Remember: {text}", [path], {"Job": "remember"}, START
     )
 
@@ -108,9 +109,11 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
         where / ".gitignore"
     ).read_bytes().split()[1:]
     assert tuple((where / ".gitattributes").read_text().splitlines()) == ATTRIBUTES
-    assert files_of(where) == {"memory/.gitattributes", "memory/.gitignore"}
+    assert git(where, "log", "--format=%s") == "Begin"
     assert git(where, "status", "--short").split("\n") == [
         "M  ../code.py",
+        " M .gitignore",
+        "?? .gitattributes",
         "?? own.txt",
     ]
 
@@ -156,6 +159,8 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(
         git(where, "init", "--quiet")
     mara = Store(top if kind == "own" else where).user("mara").folder
     set_up(str(where), "mara", START)
+    if kind not in ("own", "store"):
+        git(where, "add", "."), git(where, "commit", "--quiet", "-m", "Memories")
     (top / "code.py").write_text("x = 2\n")
     status = git(top, "status", "--short", "code.py")
     path, recorded = learn(mara)
@@ -181,7 +186,7 @@ def test_a_persons_work_is_as_before(tmp_path: Path) -> None:
     paths = [f"notes/{name}.md" for name in "abcd"]
     for path in paths:
         mara.create(path, f"{path}\nsecond line\n")
-    History(mara).record("Note", paths, {}, START)
+    JobFrame(History(mara)).record("Note", paths, {}, START)
     staged, edited, taken_out, renamed = (where / "mara" / path for path in paths)
     for text in ("by hand\n", "by hand, and once more\n"):
         staged.write_text(text)
@@ -338,7 +343,7 @@ def test_where_others_never_stop_committing_the_job_waits(
             boat = mara.create("facts/boat.md", "Has a boat.\n")
             assert "others keep committing" in run.commit("Has a boat", [boat])[0]
     learn(mara)
-    History(mara).recover()
+    recover(History(mara))
     assert "Mine" in git(where, "log", "--format=%s").split("\n")
     assert git(where, "show", f"HEAD:mara/{boat}") == "Has a boat."
     assert git(where, "status", "--short") == ""
@@ -361,7 +366,7 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     ]
     assert [process.wait() for process in running] == [0, 0]
     mara = Store(where).user("mara").folder
-    History(mara).recover()
+    recover(History(mara))
     assert git(where, "status", "--short") == ""
     commits = git(where, "rev-list", "HEAD").split("\n")[:-before]
     facts = [

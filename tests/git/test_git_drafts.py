@@ -119,7 +119,7 @@ def test_what_was_said_stays_wherever_it_lies(mara: Folder) -> None:
     with pytest.raises(FilememError, match="nothing left"):
         undo(History(mara), talk, LATE)
     git(mara.root, "commit", "--quiet", "--allow-empty", "-m", "Mine")
-    with pytest.raises(FilememError, match="not a job's commit"):
+    with pytest.raises(FilememError, match="no commit of a job"):
         undo(History(mara), "HEAD", LATE)
     assert "My canoe leaks." in lines(mara)
 

@@ -10,6 +10,7 @@ from repositories import START, git, plain_git, store
 
 from filemem import Store, User
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 from filemem.git.sync import sync
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change".split()
@@ -185,11 +186,12 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         "mara/.remote",
     ):
         git(tmp_path / "store", "config", "remote.origin.url", url)
-        History(mara).record(
+        JobFrame(History(mara)).record(
             "Keep",
             [User(mara).remember(f"Has {url}.", today=START.date()).path],
             {},
             START,
         )
-        assert not sync(History(mara), None, START)[-1].endswith("sent 0.")
+        sync(History(mara), None, START)
+        assert git(tmp_path / "store", "ls-remote", url, "main")
     assert not (tmp_path / "ran").exists()

@@ -20,7 +20,8 @@ from repositories import (
 )
 
 from filemem import FilememError, Store, User, jobs
-from filemem.git.history import History, log
+from filemem.git.commits import log
+from filemem.git.history import History
 from filemem.git.undo import undo
 from filemem.learn.remember import remember
 from filemem.store.folder import Folder

@@ -11,6 +11,7 @@ import pytest
 
 from filemem import Store, User
 from filemem.git.history import History
+from filemem.git.job_frame import JobFrame
 from filemem.git.setup import set_up
 from filemem.learn.remember import remember
 from filemem.store import files
@@ -78,7 +79,10 @@ def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
     """Record what a job of the machine's wrote; its commit."""
     before = git(user.root, "rev-parse", "HEAD")
     assert (
-        History(user).record(subject, paths, {"Job": "test", **trailers}, START) == ""
+        JobFrame(History(user)).record(
+            subject, paths, {"Job": "test", **trailers}, START
+        )
+        == ""
     )
     commit = git(user.root, "rev-parse", "HEAD")
     assert commit != before

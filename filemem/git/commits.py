@@ -1,0 +1,91 @@
+"""The commits on a user's memories: what their messages say, and the log of them."""
+
+import contextlib
+import datetime as dt
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from filemem.errors import NotFound
+from filemem.git.history import History
+from filemem.git.repository import MACHINE, Repository, pathspec
+from filemem.store.folder import BOOKKEEPING
+from filemem.text.plain import one_line
+
+SUBJECT_CHARS = 72
+_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an <%ae>%x1f%s%x1f%(trailers:only,unfold)"
+
+
+def commit_message(subject: str, trailers: Mapping[str, str]) -> str:
+    """Return a commit's message: one line, then the trailers that have a value."""
+    lines = [one_line(subject, SUBJECT_CHARS) or "Change memories", ""]
+    for key, text in trailers.items():
+        if text:
+            lines.append(f"{key}: {one_line(text, 500)}")
+    return "\n".join(lines).strip() + "\n"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit; `at` is the author's moment in local time."""
+
+    commit: str
+    parents: list[str]
+    at: dt.datetime
+    author: str
+    subject: str
+    trailers: dict[str, str]
+
+    @property
+    def job(self) -> str:
+        """The job of filemem's that made it, or ''."""
+        return self.trailers.get("Job", "") if self.author == MACHINE else ""
+
+    @property
+    def who(self) -> str:
+        """The author as a person would name it: themselves, or filemem with its job."""
+        if self.author != MACHINE:
+            return self.author.rpartition(" <")[0]
+        parts = ["filemem", self.job]
+        if "Session" in self.trailers:
+            parts.append(f"in {self.trailers['Session']}")
+        return ", ".join(filter(None, parts))
+
+
+def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
+    """Return the commits on a user's memories, newest first, at most `limit` if given.
+
+    With a path, those of one file, followed through its moves, or of one folder. Raises
+    NotFound if the path is no memory's and never was.
+    """
+    place = path
+    arguments = [f"-{limit}"] if limit else []
+    is_file = bool(path) and not os.path.isdir(history.folder.absolute(path))
+    if is_file:
+        arguments.append("--follow")
+        with contextlib.suppress(NotFound):  # it is gone: where git last saw it
+            place = history.folder.locate(path)
+    specs = [pathspec(os.path.join(history.prefix, place))]
+    if not is_file:
+        logs = os.path.join(history.prefix, BOOKKEEPING)
+        specs.append(f":(top,exclude,literal){logs}")
+    commits = read_commits(history.repository, *arguments, "--", *specs)
+    if is_file and not commits:
+        history.folder.locate(path)
+    return commits
+
+
+def read_commits(repository: Repository, *arguments: str) -> list[Commit]:
+    """Return the commits that `git log` with these arguments lists."""
+    commits: list[Commit] = []
+    if not repository.resolve():
+        return commits  # where git log fails
+    for line in repository.items("log", "-z", _FORMAT, *arguments):
+        commit, parents, moment, author, subject, lines = line.split("\x1f", 5)
+        trailers = {}
+        for entry in lines.splitlines():
+            key, _, value = entry.partition(":")
+            trailers[key] = one_line(value)
+        at = dt.datetime.fromisoformat(moment).astimezone()
+        commits.append(Commit(commit, parents.split(), at, author, subject, trailers))
+    return commits

@@ -1,0 +1,152 @@
+"""What a job may commit: all that it wrote, and nothing of a person's.
+
+Git never stands in the way of a memory: what could not be committed goes with a later
+job. A job notes in `.filemem/jobs/` what differs from the last commit before it
+begins: that is a person's, stays where it lies, and waits for their commit. What
+differs beyond the note of a job that was cut off is the job's, and the next one
+commits it.
+"""
+
+import contextlib
+import datetime as dt
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from filemem.errors import Busy, FilememError, NotFound, in_words
+from filemem.git.commits import commit_message
+from filemem.git.history import LOGS, History, without_logs
+from filemem.store import files
+from filemem.text.plain import first_few
+
+RECOVERED = "Keep what jobs had written before git could commit it"
+NOTES = "jobs"  # the folder in the bookkeeping with a note for each job at work
+NOTE_HEADING = "These files differed from the last commit before a job began:"
+
+
+def commit_of(
+    history: History,
+    paths: Iterable[str],
+    message: str,
+    at: dt.datetime,
+    theirs: Collection[str] = (),
+) -> list[str]:
+    """Commit what differs of some paths, with the logs.
+
+    The caller holds the repository's lock. `theirs` had been changed by a person before
+    a job began: of these only what the job deleted is committed. Returns the others,
+    which wait for the person.
+    """
+    history.repository.require_branch()
+    changes = set(history.changes())
+    waiting = []
+    mine = [*LOGS]
+    for path in paths:
+        if path in theirs and path in changes and history.is_on_disk(path):
+            waiting.append(path)
+        else:
+            mine.append(path)  # unchanged or ignored ones, too
+    if not changes.isdisjoint(mine):
+        inside = [os.path.join(history.prefix, path) for path in mine]
+        history.repository.commit(inside, message, at)
+    return waiting
+
+
+def recover(history: History) -> None:
+    """Commit what jobs that were cut off have left, as their notes tell.
+
+    Raises FilememError, and then the notes stay.
+    """
+    place = history.folder.bookkeeping(NOTES)
+    if not history.managed_root or not os.path.isdir(place):
+        return
+    for name in sorted(os.listdir(place)):
+        note = f"{place}/{name}"
+        # A note that is locked is of a job that is at work.
+        with contextlib.suppress(Busy), files.lock(note, 0):
+            theirs = os.fsdecode(files.read(note)).split("\n")[:-1]
+            if theirs:  # else the job had not begun
+                left = set(history.changes()).difference(theirs)
+                message = commit_message(RECOVERED, {})
+                with history.repository.lock():
+                    commit_of(history, left, message, dt.datetime.now())
+            files.delete(note)
+
+
+class JobFrame:
+    """One job at work on memories that git may keep.
+
+    `theirs` are the memories that differed from the last commit before it began.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.theirs: frozenset[str] = frozenset()
+        self._fault = ""  # a sentence: why git cannot be used for this job
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Recover what others left, and note what is a person's: no move takes that.
+
+        Never raises for git's sake.
+        """
+        folder = self.history.folder
+        with contextlib.ExitStack() as held:
+            try:
+                recover(self.history)
+                held.enter_context(self.noted())
+            except (FilememError, OSError) as error:
+                self._fault = in_words(error)
+                self.theirs = self.history.drafts()
+            held.callback(setattr, folder, "drafts", folder.drafts)
+            folder.drafts = self.theirs
+            yield
+
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note what differs from the last commit while files are written.
+
+        If that is cut off, or not committed, the note stays for `recover`. Raises
+        FilememError.
+        """
+        history = self.history
+        if not history.managed_root:
+            yield
+            return
+        self.theirs = frozenset(without_logs(history.changes()))
+        lines = "".join(f"{line}\n" for line in (NOTE_HEADING, *sorted(self.theirs)))
+        note = f"{history.folder.bookkeeping(NOTES)}/{os.urandom(8).hex()}"
+        files.make_folder(os.path.dirname(note))
+        with files.lock(note, 0):
+            files.log(note, os.fsencode(lines))
+            yield
+            if not self._fault:
+                with contextlib.suppress(NotFound):  # it went with the user's folder
+                    files.delete(note)
+
+    def record(
+        self,
+        subject: str,
+        paths: Iterable[str],
+        trailers: Mapping[str, str],
+        at: dt.datetime,
+    ) -> str:
+        """Commit just what the job wrote, moved or deleted, with the logs.
+
+        `trailers` are Job, Session, Source. Returns a sentence if something waits for
+        the person or nothing can be committed now; never raises for git's sake.
+        """
+        history = self.history
+        message = commit_message(subject, trailers)
+        waiting = []
+        try:
+            if not self._fault and history.managed_root:
+                with history.repository.lock():
+                    waiting = commit_of(history, paths, message, at, self.theirs)
+        except (FilememError, OSError) as error:
+            self._fault = in_words(error)
+        if self._fault:
+            return f"not committed yet: {self._fault}"
+        if waiting:
+            named = first_few(waiting)
+            return f"left for you to commit, as you had changed it too: {named}"
+        return ""
