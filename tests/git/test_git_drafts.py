@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -125,17 +126,23 @@ def test_what_was_said_stays_wherever_it_lies(mara: Folder) -> None:
 
 
 def test_copies_of_memories_lie_in_the_store_and_go_a_day_after_their_process(
-    mara: Folder,
+    mara: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One in use stays, but for a forgetting."""
+    """One in use stays, but for a forgetting. What git was shown goes as well."""
     place = Path(mara.bookkeeping("tmp"))
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    monkeypatch.setenv("TMPDIR", str(shown))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     code = "import os, sys; from filemem import Store; import datetime as dt\n"
     code += "past = Store(sys.argv[1]).user('mara').as_of(dt.date(2026, 11, 20))\n"
     code += "assert past.grep('trip'); os._exit(9)\n"
     ended = subprocess.run([sys.executable, "-c", code, mara.store], check=False)
     assert ended.returncode == 9 and [*place.rglob("*trip.md")]
+    [left] = shown.iterdir()
+    os.utime(left, (0, 0))
     past = User(mara).as_of(START.date())
-    assert len([*place.rglob("*trip.md")]) == 2
+    assert len([*place.rglob("*trip.md")]) == 2 and not left.exists()
     for copy in place.iterdir():
         if not Path(past.folder.root).is_relative_to(copy):
             os.utime(copy, (0, 0))

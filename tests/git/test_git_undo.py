@@ -172,7 +172,7 @@ def test_what_a_person_has_staged_is_not_lost(mara: Folder) -> None:
 
 
 def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
-    """A merge, a commit that is none, one that left nothing, and a user who has no commits."""
+    """A merge, a commit that is none, one that left nothing, and those of another user."""
     with pytest.raises(FilememError, match="is not a commit here"):
         undo(History(mara), "--all", START)
     head = git(mara.root, "rev-parse", "HEAD")
@@ -187,6 +187,8 @@ def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     bob = Store(Path(mara.root).parent).user("bob").folder
     with pytest.raises(FilememError, match="nothing left to undo"):
         undo(History(bob), None, START)
+    with pytest.raises(FilememError, match="no commit of a job on these memories"):
+        undo(History(bob), head, START)
 
 
 def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> None:
