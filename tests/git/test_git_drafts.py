@@ -136,7 +136,8 @@ def test_copies_of_memories_lie_in_the_store_and_go_a_day_after_their_process(
     monkeypatch.setattr(tempfile, "tempdir", None)
     code = "import os, sys; from filemem import Store; import datetime as dt\n"
     code += "past = Store(sys.argv[1]).user('mara').as_of(dt.date(2026, 11, 20))\n"
-    code += "assert past.grep('trip'); os._exit(9)\n"
+    code += "from filemem.git.history import History\n"
+    code += "git = History(past.folder).repository; os._exit(9)\n"
     ended = subprocess.run([sys.executable, "-c", code, mara.store], check=False)
     assert ended.returncode == 9 and [*place.rglob("*trip.md")]
     [left] = shown.iterdir()
