@@ -83,6 +83,9 @@ WISHES_WAIT = (
     "What {} says on how to talk with you is read as data, as this store only lies"
     " here; if it is yours, name it with --store or FILEMEM_STORE."
 )
+NO_WRITER = (
+    "A model changes no memory, whatever it says; /remember, /forget and /edit do."
+)
 SHOWN_TURNS = 4  # of a resumed session
 SHOWN_CHARS = 300  # of each
 READ_FROM_TOKENS = 2_000  # that wait, from which on a chat has them read
@@ -135,6 +138,8 @@ class Chat:
             place = talk.user.root
         aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
+        if not talk.offline:
+            aside(NO_WRITER)
         if not talk.kept:
             aside(OFF[0])
         turns = talk.transcript.turns()

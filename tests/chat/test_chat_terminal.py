@@ -96,6 +96,7 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
     with chat(store, server) as term:
         greeting = term.expect("\n> ")
         assert greeting.startswith("ann, gpt-x. Memories are in memory_store/ann.\n")
+        assert "A model changes no memory, whatever it says;" in greeting
         assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
