@@ -273,7 +273,7 @@ def report_command(call: Context, output: str | None) -> Output:
     """Open one page: who, what holds, what comes, what fades.
 
     It is one HTML file without scripts or network access. It lies in the store until
-    the next job, or where -o says; only an earlier report is overwritten there.
+    the next job, or where -o says; nothing is overwritten there.
 
     Example: filemem report -o report.html"""
     import webbrowser  # noqa: PLC0415  which a grep does without
@@ -281,20 +281,17 @@ def report_command(call: Context, output: str | None) -> Output:
     from filemem import overview  # noqa: PLC0415
 
     user = call.the_user()
-    place = user.bookkeeping(REPORT)
-    if output:
-        place = os.path.abspath(output)
-        is_foreign = os.path.lexists(place) and not overview.is_our_page(place)
-        if is_foreign or not place.endswith(".html"):
-            raise FilememError(
-                f"{one_line(place)} is not a filemem report; name another file, with"
-                " .html at its end."
-            )
-    else:
-        files.make_folder(os.path.dirname(place))
     with Progress("looking") as show:
         text = overview.page(user, call.now, show)
+    if output:
+        if not output.endswith(".html"):  # else it might become a memory
+            raise FilememError(f"{one_line(output)} does not end in .html; let it.")
+        files.create(os.path.abspath(output), text.encode())
+        yield f"Wrote {output}."
+        return
+    place = user.bookkeeping(REPORT)
+    files.make_folder(os.path.dirname(place))
     files.write(place, text.encode())
-    yield f"Wrote {output or place}."
-    if not output and sys.stdout.isatty():
+    yield f"Wrote {place}."
+    if sys.stdout.isatty():
         webbrowser.open(pathlib.Path(place).as_uri())

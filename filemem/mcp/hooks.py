@@ -80,13 +80,19 @@ def _standing(user: Folder, today: dt.date) -> str:
 
 def briefing(user: Folder, today: dt.date) -> str:
     """Return what is good to know at first: also which conversations are the newest."""
+    wishes, profile = core_memory(user, today)
     talks = []
     for path in transcript.newest(user)[:NEWEST_TALKS]:
         memory = user.find(path)
         if memory:
             talks.append(f"{path}  {one_line(memory.title, 100)}")
-    newest = prompt.data("newest conversations", "\n".join(talks))
-    return "\n".join(part for part in (_standing(user, today), newest) if part)
+    parts = [
+        wishes,
+        prompt.data(PROFILE, profile),
+        prompt.data("ahead", _plans(user, today)),
+        prompt.data("newest conversations", "\n".join(talks)),
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def _plans(user: Folder, today: dt.date) -> str:

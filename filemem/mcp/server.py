@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from filemem.errors import FilememError, in_words
+from filemem.importers.base import dig
 from filemem.learn.sessions import display
 from filemem.mcp import hooks, writing
 from filemem.store.folder import Folder
@@ -84,9 +85,7 @@ class Dispatcher:
         self._toolbox = Toolbox(folder, now)
         self._turn = threading.Lock()
         self._greeted = ""  # the revision in which the client of a pipe was greeted
-        self._schemas = list(Toolbox.schemas)
-        if write:
-            self._schemas += writing.SCHEMAS
+        self._writes = write
 
     def answer(
         self, data: bytes, headers: Mapping[str, str] | None = None
@@ -152,7 +151,10 @@ class Dispatcher:
             case "ping":
                 return {}
             case "tools/list":
-                return {"tools": [_tool(one) for one in self._schemas], **CACHING}
+                schemas = list(Toolbox.schemas)
+                if self._writes:
+                    schemas += writing.SCHEMAS
+                return {"tools": list(map(_tool, schemas)), **CACHING}
             case "tools/call":
                 return self._call(call.params)
         method = one_line(call.method, 80)
@@ -185,26 +187,24 @@ class Dispatcher:
 
     def _called(self, name: str, arguments: Any) -> str:
         """Return the answer of a tool; `Error: …` for a call that is wrong."""
-        names = [one["function"]["name"] for one in self._schemas]
-        writes = name in writing.PARAMETERS
-        wrong = ""
-        if writes and name not in names:
-            remedy = "needs a server that was started as filemem mcp --write"
-            wrong = f"writing is off; {name} {remedy}."
-        elif name not in names:
-            known = ", ".join(names)
-            wrong = f"there is no tool {one_line(name)!r}; the tools are {known}."
-        elif writes:
-            try:
-                done = writing.write(self._folder, name, arguments, self._now())
-                return escape_controls(done)
-            except (FilememError, OSError) as error:
-                wrong = in_words(error)
-        if wrong:
-            return f"Error: {_sentence(wrong)}"
+        if name in writing.PARAMETERS:
+            return self._written(name, arguments)
         if name == "search_files" and _asks_nothing(arguments):
             return escape_controls(hooks.briefing(self._folder, self._now().date()))
         return self._toolbox.call(name, arguments)
+
+    def _written(self, name: str, arguments: Any) -> str:
+        """Return the answer of a tool that writes, where it is offered."""
+        try:
+            if not self._writes:
+                raise FilememError(
+                    f"writing is off; {name} needs a server that was started as"
+                    " filemem mcp --write."
+                )
+            done = writing.write(self._folder, name, arguments, self._now())
+            return escape_controls(done)
+        except (FilememError, OSError) as error:
+            return f"Error: {_sentence(in_words(error))}"
 
 
 def _asks_nothing(arguments: Any) -> bool:
@@ -245,8 +245,7 @@ def _parse(given: Any) -> Call | None:
     if not isinstance(method, str) or not isinstance(given["id"], str | int):
         raise ProtocolError(INVALID_REQUEST, BROKEN)
     params = given.get("params") or {}
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    version = dig(params, "_meta", VERSION_KEY)
     return Call(given["id"], method, params, str(version or ""))
 
 

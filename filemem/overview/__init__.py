@@ -3,6 +3,6 @@
 from filemem.overview.checks import problems
 from filemem.overview.counts import status
 from filemem.overview.events import Event, timeline
-from filemem.overview.report import is_our_page, page
+from filemem.overview.report import page
 
-__all__ = ["Event", "is_our_page", "page", "problems", "status", "timeline"]
+__all__ = ["Event", "page", "problems", "status", "timeline"]

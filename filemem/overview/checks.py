@@ -1,6 +1,5 @@
 """Every problem in a user's files, each with its remedy."""
 
-import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -20,7 +19,6 @@ from filemem.store.paths import PROFILE, archived, live
 from filemem.store.problems import problems_of, strays
 from filemem.text.plain import counted, one_line
 
-OLD_JOURNAL = "forgetting"  # in which earlier versions noted what they deleted
 REFERENCES = ("source", "supersedes", "superseded_by")
 _COPY = re.compile(
     r"(.+?)"
@@ -77,11 +75,6 @@ def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
         what = "this is not a folder, so nothing can be kept here"
         yield Problem(BOOKKEEPING, 1, what, "rename it")
-    with contextlib.suppress(FilememError):
-        if os.path.lexists(folder.bookkeeping(OLD_JOURNAL)):
-            remedy = "ask filemem forget for it again, then delete this file"
-            what = "an earlier version was cut off in a forget"
-            yield Problem(f"{BOOKKEEPING}/{OLD_JOURNAL}", 1, what, remedy)
 
 
 def _saved_over(folder: Folder) -> Iterator[Problem]:

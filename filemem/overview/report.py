@@ -9,14 +9,13 @@ import base64
 import datetime as dt
 import hashlib
 import html
-import os
 import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
 from filemem.forget.sweep import MemoryState, day_after, memory_states
 from filemem.overview.events import timeline
-from filemem.store import config, files
+from filemem.store import config
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Progress, no_progress
 from filemem.store.memory import SOURCE_MARK
@@ -60,14 +59,6 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     return f'<!DOCTYPE html>\n<html lang="en">{body}</html>\n'
 
 
-def is_our_page(place: str) -> bool:
-    """Return whether the file there is a page of this module."""
-    if os.path.islink(place) or not os.path.isfile(place):
-        return False
-    mark = f'<meta name="generator" content="{GENERATOR}"'
-    return mark.encode() in files.read(place, 2_000)
-
-
 # -- what stands on it -----------------------------------------------------------------
 
 
@@ -94,8 +85,8 @@ def _holding(folder: Folder, live: list[MemoryState]) -> Iterator[str]:
     topics: dict[str, list[str]] = {}
     holding = [state for state in live if _holds(state)]
     for state in holding[:MAX_ROWS]:
-        topic = _topic(folder, state)
-        topics.setdefault(topic, []).append(_row(folder, state.path, state.date))
+        rows = topics.setdefault(_topic(folder, state), [])
+        rows.append(_row(folder, state.path, state.date))
     other: list[str] = []
     for topic, rows in sorted(topics.items()):
         if len(rows) == 1:

@@ -1,6 +1,5 @@
 """A report is one page that needs nothing else: who, what holds, what comes, what was
-talked about, what fades. Any text stands there as text, and nothing but an earlier report
-is ever overwritten."""
+talked about, what fades. Any text stands there as text, and nothing is overwritten."""
 
 import base64
 import datetime as dt
@@ -175,29 +174,22 @@ def test_what_holds_what_comes_and_what_was_talked_about(user: Folder) -> None:
 
 
 def test_the_page_is_written_for_its_owner_only(mara: Folder, tmp_path: Path) -> None:
-    """Anew beside it, then renamed; without a name in the store's own folder."""
+    """Over nothing that is there, nor where it would be a memory; without a name in the
+    store's own folder."""
     where = tmp_path / "report.html"
-    said = run(mara, "report", "-o", str(where)).output
-    assert said == f"Wrote {where}.\n"
+    assert run(mara, "report", "-o", str(where)).output == f"Wrote {where}.\n"
     assert where.read_text(encoding="utf-8") == Page(mara).source
     assert where.stat().st_mode & 0o777 == 0o600
-    old = where.stat().st_ino
-    assert run(mara, "report", "-o", str(where)).exit_code == 0
-    assert where.stat().st_ino != old
-    assert sorted(os.listdir(tmp_path)) == ["memory_store", "report.html"]
+    where.write_text("Mine.")
+    link = tmp_path / "link.html"
+    link.symlink_to(where)
+    for name in (where, link):
+        done = run(mara, "report", "-o", str(name))
+        assert isinstance(done.exception, FileExistsError)
+    memory = run(mara, "report", "-o", str(Path(mara.root, "page.md")))
+    assert isinstance(memory.exception, FilememError)
+    assert where.read_text() == "Mine."
+    assert sorted(os.listdir(tmp_path)) == ["link.html", "memory_store", "report.html"]
     said = run(mara, "report").output
     where = Path(said.removeprefix("Wrote ").removesuffix(".\n"))
     assert where.is_relative_to(Path(mara.root, ".filemem")) and where.exists()
-
-
-def test_nothing_but_a_report_is_overwritten(mara: Folder, tmp_path: Path) -> None:
-    """Nor is a page written that would be a memory."""
-    where = tmp_path / "notes.html"
-    link = tmp_path / "link.html"
-    where.write_text("<!doctype html><p>Mine.")
-    link.symlink_to(where)
-    for name in (where, link, Path(mara.root, "page.md")):
-        error = run(mara, "report", "-o", str(name)).exception
-        assert isinstance(error, FilememError)
-        assert "is not a filemem report; name another file" in str(error)
-    assert where.read_text() == "<!doctype html><p>Mine."
