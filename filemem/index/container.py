@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-MAGIC = b"filemem index 11"
+MAGIC = b"filemem index 12"
 
 _HEADER = struct.Struct("<16sII")
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.index.snapshot import BY_ASSISTANT, RETELLS, IndexedFile, Snapshot
+from filemem.store.paths import live
 from filemem.text import plain
 
 NEAR_RATIO = (
@@ -88,6 +89,11 @@ class Corpus:
         # Of files that begin at one number only the last has passages.
         return self._files[bisect.bisect_right(self._firsts, number) - 1]
 
+    @functools.cached_property
+    def by_live_path(self) -> dict[str, IndexedFile]:
+        """Return every file by its path outside of the archive."""
+        return {live(file.path): file for file in self._files}
+
     def dated(self, first: int, last: int) -> list[IndexedFile]:
         """Return the files with a day from `first` to `last`.
 
@@ -147,12 +153,7 @@ class Corpus:
         """
         tokens = {token.removeprefix("[") for token in self._tokens(word[:1])}
         alike = [token for token in tokens - {word} if abs(len(token) - len(word)) < 2]
-        return plain.nearest(
-            word,
-            sorted(alike),
-            limit,
-            NEAR_RATIO,
-        )
+        return plain.nearest(word, sorted(alike), limit, NEAR_RATIO)
 
     def _tokens(self, start: str) -> Iterator[str]:
         """Yield the tokens whose keys begin so, and that stand in a file."""

@@ -97,7 +97,8 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     day = None
     for place, start, end in memory.windows:
         passage = passages[place]
-        if passage.day != day:
+        is_new_day = passage.day != day
+        if is_new_day:
             day = passage.day
             ordinal = day.toordinal() if day else 0
             day_starts.append((builder.next - first, ordinal))
@@ -108,7 +109,8 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
         flags = 0
         if passage.speaker in assistants:
             flags |= snapshot.BY_ASSISTANT
-        if start or has_paused[place] or _is_apart(memory, place):
+        has_paused_here = is_new_day or has_paused[place]
+        if start or has_paused_here or _is_apart(memory, place):
             flags |= snapshot.APART
         if cites or (mark and mark.search(passage.text)):
             flags |= snapshot.RETELLS

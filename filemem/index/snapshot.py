@@ -180,15 +180,7 @@ class Snapshot:
 
 
 EMPTY = Snapshot(
-    [],
-    [""],
-    array("I"),
-    array("I"),
-    array("B"),
-    array("B"),
-    [],
-    array("I"),
-    b"",
+    [], [""], array("I"), array("I"), array("B"), array("B"), [], array("I"), b""
 )
 
 
@@ -211,12 +203,7 @@ class Builder:
         return len(self._lines)
 
     def add_passage(
-        self,
-        line: int,
-        speaker: str,
-        flags: int,
-        said: list[str],
-        more: list[str],
+        self, line: int, speaker: str, flags: int, said: list[str], more: list[str]
     ) -> None:
         """Add a passage.
 

@@ -44,12 +44,7 @@ _LOCK = "lock"
 _SOURCES = ("index", "store", "text")  # rooms whose code decides what a snapshot holds
 _WORDS = ("same.txt", "traditional.txt", "words.txt")
 
-_stats = operator.attrgetter(
-    "st_mtime_ns",
-    "st_ctime_ns",
-    "st_size",
-    "st_ino",
-)
+_stats = operator.attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 
 
 def of(folder: Folder) -> "Index":
@@ -233,12 +228,7 @@ class Index:
         self._hold(builder.snapshot())
         progress(len(wanted), len(wanted))
 
-    def _read(
-        self,
-        builder: Builder,
-        path: str,
-        stats: Stats,
-    ) -> None:
+    def _read(self, builder: Builder, path: str, stats: Stats) -> None:
         """Add a file to the builder, unless it has gone since it was listed."""
         is_settled = _is_settled(stats)
         data: bytes | None = None
@@ -250,13 +240,7 @@ class Index:
             pass  # a change of permissions shows in the stats
         except OSError:
             is_settled = False
-        add_file(
-            builder,
-            path,
-            stats,
-            data,
-            is_settled=is_settled,
-        )
+        add_file(builder, path, stats, data, is_settled=is_settled)
 
     # -- on disk -------------------------------------------------------------------
 

@@ -95,12 +95,7 @@ class EndpointEmbedding:
         self._redacts = settings.redact
         self.name = repr([given["model"], self._before_passage, self._redacts])
         key = os.environ.get("OPENAI_API_KEY")
-        self._model = Embedder(
-            given["model"],
-            given.get("endpoint"),
-            key,
-            TIMEOUT_S,
-        )
+        self._model = Embedder(given["model"], given.get("endpoint"), key, TIMEOUT_S)
 
     def embed(self, texts: Sequence[str], *, are_questions: bool = False) -> Matrix:
         """Return the vectors of texts; raise ModelError."""
@@ -151,11 +146,7 @@ class Vectors:
         self._unsaved = 0
 
     def likeness(
-        self,
-        index: Index,
-        corpus: Corpus,
-        question: str,
-        likely: Sequence[int],
+        self, index: Index, corpus: Corpus, question: str, likely: Sequence[int]
     ) -> Likeness:
         """Return how alike a question the passages are.
 
@@ -172,18 +163,8 @@ class Vectors:
         with self._lock:
             vector = self.embedding.embed([question], are_questions=True)[0]
             self._load()
-            matrix = self._cache.matrix
-            if matrix is not None and matrix.shape[1] != len(vector):
-                self._cache = _Cache()  # another model has the name
-            self._embed(
-                self._missing(
-                    index,
-                    corpus,
-                    likely,
-                    MAX_NEW,
-                ),
-                no_progress,
-            )
+            self._drop_unlike(vector)
+            self._embed(self._missing(index, corpus, likely, MAX_NEW), no_progress)
             is_worth_it = self._unsaved * SAVED_SHARE >= len(self._cache.keys)
             if self.embedding.is_elsewhere or is_worth_it:
                 self._save(corpus)
@@ -193,12 +174,7 @@ class Vectors:
             pairs = numpy().array(sorted(placed), "i4")
             return Likeness(pairs[:, 0], self._cache.matrix[pairs[:, 1]] @ vector)
 
-    def update(
-        self,
-        index: Index,
-        progress: Progress,
-        most: int | None = None,
-    ) -> int:
+    def update(self, index: Index, progress: Progress, most: int | None = None) -> int:
         """Make the vector of every passage, and drop all others.
 
         Args:
@@ -214,17 +190,22 @@ class Vectors:
         corpus = index.corpus()
         with self._lock:
             self._load()
-            missing = self._missing(
-                index,
-                corpus,
-                (),
-                most,
-            )
+            missing = self._missing(index, corpus, (), most)
+            if missing:
+                text = next(iter(missing.values()))
+                self._drop_unlike(self.embedding.embed([text])[0])
+                missing = self._missing(index, corpus, (), most)
             try:
                 self._embed(missing, progress)
             finally:
                 self._save(corpus)
         return len(missing)
+
+    def _drop_unlike(self, vector: Matrix) -> None:
+        """Drop the vectors at hand if a new one is longer or shorter than they are."""
+        matrix = self._cache.matrix
+        if matrix is not None and matrix.shape[1] != len(vector):
+            self._cache = _Cache()  # another model has the name
 
     def _placed(self, corpus: Corpus) -> list[tuple[int, int]]:
         """Return the number of each passage that has a vector, and the vector's row."""
@@ -238,11 +219,7 @@ class Vectors:
         return found
 
     def _missing(
-        self,
-        index: Index,
-        corpus: Corpus,
-        likely: Sequence[int],
-        most: int | None,
+        self, index: Index, corpus: Corpus, likely: Sequence[int], most: int | None
     ) -> dict[str, str]:
         """Return texts without a vector, by key; none that is hidden or private.
 
@@ -299,12 +276,7 @@ class Vectors:
             return
         self._stamp = stamp
         self._cache = _Cache()
-        with contextlib.suppress(
-            OSError,
-            FilememError,
-            ValueError,
-            LookupError,
-        ):
+        with contextlib.suppress(OSError, FilememError, ValueError, LookupError):
             head, tables = unpack(files.read(self._path()), self.embedding.name)
             rows = numpy().frombuffer(tables["vectors"], "i1")
             matrix = rows.reshape(len(head["keys"]), -1).astype("f4")

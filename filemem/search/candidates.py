@@ -7,11 +7,12 @@ said for it.
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from filemem.index import Corpus, IndexedFile
 from filemem.search.query import Query
+from filemem.search.search_request import SearchRequest
 from filemem.search.weights import Weights
 
 MAX_FILES = 45
@@ -20,7 +21,7 @@ LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "d
 
 TOLD_DAYS = 14  # before and after a day, on which it is told of
 
-Values = dict[int, float]  # by passage
+Values = dict[int, float]  # by passage, or by the first one of a file
 
 
 @dataclass(frozen=True)
@@ -48,47 +49,37 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Lookup:
-    """A stem to look up for a word of the question, by the word's place."""
+    """A stem to look up for a word of the question.
+
+    Attributes:
+        word: the word's place in the question.
+        is_exact: the stem is the word's own, and none that stands for it.
+        rarity: its inverse document frequency, at most that of the word.
+        tokens: those of the stem.
+        frequency: in how many passages they stand.
+    """
 
     word: int
     is_exact: bool
-    weight: float
+    rarity: float
     tokens: list[str]
     frequency: int
 
 
-def find_candidates(
-    query: Query,
-    corpus: Corpus,
-    file_weight: Callable[[IndexedFile], float],
-    weights: Weights,
-    max_files: int = MAX_FILES,
-    left_out: frozenset[int] = frozenset(),
-) -> Candidates:
-    """Find the files whose passages promise an answer.
-
-    Args:
-        query: what is asked.
-        corpus: where to look.
-        file_weight: what a file counts; 0 if it is not asked for.
-        weights: the numbers of the ranking.
-        max_files: how many files are found, at most.
-        left_out: passages that the prompt has already, which count for nothing.
-    """
-    lookups = _lookups(query, corpus, left_out)
+def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
+    """Find the files whose passages promise an answer, `max_files` at most."""
+    corpus = request.corpus
+    lookups = _lookups(request)
     read = itertools.accumulate(lookup.frequency for lookup in lookups)
     rare = max(1, sum(postings <= MAX_POSTINGS for postings in read))
     is_looked_at = bytearray(b"\1" * len(corpus.flags))
-    for number in left_out:
+    for number in request.in_prompt:
         is_looked_at[number] = 0
-    occurrences = _occurrences(query, corpus, lookups[:rare], weights, is_looked_at)
-    known = [one for one in lookups if one.is_exact and one.frequency]
-    weight = sum(query.words[one.word].weight * one.weight for one in known)
-    query_weight = max(LEAST_QUERY_WEIGHT, weight)
-    files = _likely_files(query, corpus, occurrences, query_weight, weights)
-    best = {
-        first: value * file_weight(corpus.file(first)) for first, value in files.items()
-    }
+    occurrences = _occurrences(request, lookups[:rare], is_looked_at)
+    query_weight = _query_weight(request.query, lookups)
+    best: dict[int, float] = {}
+    for first, value in _likely_files(request, occurrences, query_weight).items():
+        best[first] = value * request.file_weight(corpus.file(first))
     chosen = [corpus.file(first) for first, value in best.items() if value]
     chosen.sort(
         key=lambda entry: (-round(best[entry.first], 6), -entry.date, entry.path)
@@ -98,8 +89,17 @@ def find_candidates(
     for entry in chosen:
         span = slice(entry.first, entry.first + entry.count)
         is_chosen[span] = is_looked_at[span]
-    occurrences = _occurrences(query, corpus, lookups, weights, is_chosen)
+    occurrences = _occurrences(request, lookups, is_chosen)
     return Candidates(chosen, occurrences, query_weight)
+
+
+def _query_weight(query: Query, lookups: Sequence[Lookup]) -> float:
+    """Return what all the words of a question that stand anywhere count together."""
+    weight = 0.0
+    for lookup in lookups:
+        if lookup.is_exact and lookup.frequency:
+            weight += query.words[lookup.word].weight * lookup.rarity
+    return max(LEAST_QUERY_WEIGHT, weight)
 
 
 def idf(corpus: Corpus, frequency: int) -> float:
@@ -126,23 +126,19 @@ def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) 
     return max(0, min(corpus.count, count))
 
 
-def _lookups(query: Query, corpus: Corpus, left_out: frozenset[int]) -> list[Lookup]:
+def _lookups(request: SearchRequest) -> list[Lookup]:
     """Return what to look up: the words themselves first, the rarest first.
 
     What stands for a word counts no more than the word would.
-
-    Args:
-        query: whose words, and what may stand for them, are looked up.
-        corpus: where to look.
-        left_out: passages that do not count for how common a stem is.
     """
+    corpus = request.corpus
     found: list[Lookup] = []
-    for place, word in enumerate(query.words):
+    for place, word in enumerate(request.query.words):
         own = corpus.concept(word.stem)
-        limit = idf(corpus, _frequency(corpus, own, left_out))
-        for stem in (word.stem, *word.alternatives):
+        limit = idf(corpus, _frequency(corpus, own, request.in_prompt))
+        for stem in dict.fromkeys((word.stem, *word.alternatives)):
             tokens = corpus.concept(stem)
-            frequency = _frequency(corpus, tokens, left_out)
+            frequency = _frequency(corpus, tokens, request.in_prompt)
             is_exact = stem == word.stem
             if is_exact or frequency:
                 rarity = min(limit, idf(corpus, frequency))
@@ -152,38 +148,30 @@ def _lookups(query: Query, corpus: Corpus, left_out: frozenset[int]) -> list[Loo
 
 
 def _occurrences(
-    query: Query,
-    corpus: Corpus,
-    lookups: Sequence[Lookup],
-    weights: Weights,
-    is_wanted: bytearray,
+    request: SearchRequest, lookups: Sequence[Lookup], is_wanted: bytearray
 ) -> list[Occurrences]:
     """Return where each word of the question stands, in wanted passages alone.
 
     Of the stems that stand for it in a passage the one counts that counts most.
 
     Args:
-        query: whose words are looked for.
-        corpus: where to look.
+        request: whose words are looked for.
         lookups: the stems to look up, those of the words themselves first.
-        weights: the numbers of the ranking.
         is_wanted: by passage 1 if it is wanted, else 0.
     """
-    found = [Occurrences(word.weight, False) for word in query.words]
+    words = request.query.words
+    weights = request.weights
+    found = [Occurrences(word.weight, False) for word in words]
     for lookup in lookups:
-        word = query.words[lookup.word]
-        weight = word.weight * lookup.weight
+        weight = words[lookup.word].weight * lookup.rarity
+        if not lookup.is_exact:
+            weight *= weights.lesser_word
+        values = _bm25(request.corpus, lookup.tokens, weight, weights, is_wanted)
         if lookup.is_exact:
-            values = _bm25(corpus, lookup.tokens, weight, weights, is_wanted)
             is_known = lookup.frequency > 0
             found[lookup.word] = Occurrences(weight, is_known, values, set(values))
-            continue
-        weight *= weights.lesser_word
-        known = found[lookup.word].values
-        values = _bm25(corpus, lookup.tokens, weight, weights, is_wanted)
-        for number, value in values.items():
-            if value > known.get(number, 0.0):
-                known[number] = value
+        else:
+            keep_greatest(found[lookup.word].values, values)
     return found
 
 
@@ -222,36 +210,51 @@ def _bm25(
 
 
 def _likely_files(
-    query: Query,
-    corpus: Corpus,
-    occurrences: list[Occurrences],
-    query_weight: float,
-    weights: Weights,
-) -> dict[int, float]:
+    request: SearchRequest, occurrences: list[Occurrences], query_weight: float
+) -> Values:
     """Return about what the best passage of each file scores, by the file's first.
 
+    A file without a passage that may be shown has none.
+
     Args:
-        query: whose speakers and days count, too.
-        corpus: the passages.
+        request: whose speakers, days and filters count, too.
         occurrences: where each word of the question stands.
         query_weight: what all of its words count together.
-        weights: the numbers of the ranking.
     """
+    corpus = request.corpus
+    query = request.query
+    weights = request.weights
     sums: Values = {}
     for found in occurrences:
-        for number, value in found.values.items():
-            sums[number] = sums.get(number, 0.0) + value
-    best: dict[int, float] = {}
+        add_values(sums, found.values)
+    best: Values = {}
     for number, value in sums.items():
-        if corpus.speakers[number] in query.about:
+        if corpus.speakers[number] == query.about:
             value += query_weight * weights.named_speaker
-        if not query.asks_assistant and corpus.by_assistant(number):
-            value *= weights.assistant
-        first = corpus.firsts[number]
-        if value > best.get(first, 0.0):
-            best[first] = value
+        value *= request.role_weight(number)
+        if not request.admits(corpus.file(number), number):
+            value *= weights.neighbors[1]  # what stands beside it may be shown
+        keep_greatest(best, {corpus.firsts[number]: value})
     for days in query.days:
         for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
-            share = query_weight * weights.on_day
-            best[entry.first] = best.get(entry.first, 0.0) + share
-    return best
+            add_values(best, {entry.first: query_weight * weights.on_day})
+    return {first: value for first, value in best.items() if _answers(request, first)}
+
+
+def _answers(request: SearchRequest, first: int) -> bool:
+    """Say whether a passage of the file that begins there may be shown."""
+    entry = request.corpus.file(first)
+    return any(request.admits(entry, number) for number in entry.numbers)
+
+
+def add_values(totals: Values, values: Values) -> None:
+    """Add values to the totals, which are changed."""
+    for key, value in values.items():
+        totals[key] = totals.get(key, 0.0) + value
+
+
+def keep_greatest(best: Values, values: Values) -> None:
+    """Keep the greater value of each key in `best`, which is changed."""
+    for key, value in values.items():
+        if value > best.get(key, 0.0):
+            best[key] = value

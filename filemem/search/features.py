@@ -6,13 +6,19 @@ answer without repeating the question.
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from filemem.index import APART, ASKS, Corpus, IndexedFile
-from filemem.search.candidates import TOLD_DAYS, Candidates, Values
-from filemem.search.filters import Filters
+from filemem.search.candidates import (
+    TOLD_DAYS,
+    Candidates,
+    Values,
+    add_values,
+    keep_greatest,
+)
 from filemem.search.query import Query
+from filemem.search.search_request import SearchRequest
 from filemem.search.validity import held_days, tells_when
 from filemem.search.weights import Weights
 from filemem.text.dayrange import DayRange
@@ -21,7 +27,7 @@ MAX_MATCHES = 150
 ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
 ON_DAY = 1.0  # the share of `weights.on_day` that a day asked for counts
 NEAR_DAY = 0.5  # and one shortly before or after it
-NEAR_COVERAGE = 0.9  # the most that a word counts which only stands near a passage
+NEAR_STRENGTH = 0.9  # the most that a word counts which only stands near a passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,38 +123,24 @@ class Spread:
     session: Values
 
 
-def rank(
-    query: Query,
-    corpus: Corpus,
-    candidates: Candidates,
-    file_weight: Callable[[IndexedFile], float],
-    filters: Filters,
-    weights: Weights,
-) -> list[Ranked]:
+def rank(request: SearchRequest, candidates: Candidates) -> list[Ranked]:
     """Return the passages of the candidates, the best first, the newest of like ones.
 
     Args:
-        query: what is asked.
-        corpus: the passages.
+        request: what is asked.
         candidates: the files to rank, and where the words stand in them.
-        file_weight: what a file counts.
-        filters: which passages may be shown.
-        weights: the numbers of the ranking.
     """
-    spread = spread_words(query, corpus, candidates, weights)
+    spread = spread_words(request, candidates)
     matches: list[Ranked] = []
     for entry in candidates.files:
-        document = file_weight(entry)
-        rows = file_features(query, corpus, spread, entry, document, weights)
-        for number, features in rows.items():
-            if filters.admits_passage(corpus, entry, number):
+        for number, features in file_features(request, spread, entry).items():
+            if request.admits(entry, number):
                 matches.append(Ranked(number, entry, features, features.score))
     matches.sort(
         key=lambda one: (-one.score, -one.entry.date, one.entry.path, one.number)
     )
-    return [
-        _with_words(match, query, candidates, spread) for match in matches[:MAX_MATCHES]
-    ]
+    del matches[MAX_MATCHES:]
+    return [_with_words(match, request.query, candidates, spread) for match in matches]
 
 
 def _with_words(
@@ -161,37 +153,28 @@ def _with_words(
         if match.number in values
     }
     features = replace(match.features, by_word=by_word)
-    strength = coverage(query, candidates, match.number, by_word)
-    return replace(match, features=features, strength=strength)
+    share = strength(query, candidates, match.number, by_word)
+    return replace(match, features=features, strength=share)
 
 
-def spread_words(
-    query: Query, corpus: Corpus, candidates: Candidates, weights: Weights
-) -> Spread:
-    """Return what the words of a question count for the passages of the candidates.
-
-    Args:
-        query: whose words they are.
-        corpus: the passages.
-        candidates: where the words stand.
-        weights: the numbers of the ranking.
-    """
+def spread_words(request: SearchRequest, candidates: Candidates) -> Spread:
+    """Return what the words of a question count for the passages of the candidates."""
+    corpus = request.corpus
     reaches: dict[int, range] = {}
     for entry in candidates.files:
-        reaches.update(reach_of_passages(entry, corpus.flags, weights))
+        reaches.update(reach_of_passages(entry, corpus.flags, request.weights))
     by_word: dict[str, Values] = {}
     words: Values = {}
     session: Values = {}
-    for word, found in zip(query.words, candidates.occurrences, strict=True):
+    occurrences = zip(request.query.words, candidates.occurrences, strict=True)
+    for word, found in occurrences:
         shares = {
             number: value / candidates.query_weight
             for number, value in found.values.items()
         }
-        by_word[word.text] = spread_to_neighbors(shares, reaches, weights)
-        for number, share in by_word[word.text].items():
-            words[number] = words.get(number, 0.0) + share
-        for first, share in best_of_files(shares, corpus).items():
-            session[first] = session.get(first, 0.0) + share
+        by_word[word.text] = spread_to_neighbors(shares, reaches, request.weights)
+        add_values(words, by_word[word.text])
+        add_values(session, best_of_files(shares, corpus))
     return Spread(by_word, words, session)
 
 
@@ -199,40 +182,34 @@ def best_of_files(values: Values, corpus: Corpus) -> Values:
     """Return the greatest value in each file, by the file's first passage."""
     best: Values = {}
     for number, value in values.items():
-        first = corpus.firsts[number]
-        if value > best.get(first, 0.0):
-            best[first] = value
+        keep_greatest(best, {corpus.firsts[number]: value})
     return best
 
 
 def file_features(
-    query: Query,
-    corpus: Corpus,
-    spread: Spread,
-    entry: IndexedFile,
-    document: float,
-    weights: Weights,
+    request: SearchRequest, spread: Spread, entry: IndexedFile
 ) -> dict[int, Features]:
     """Return what speaks for each passage of a file that has a word or a day asked for.
 
     Args:
-        query: what is asked.
-        corpus: the passages.
+        request: what is asked.
         spread: what the words of the question count.
         entry: the file.
-        document: what the file counts.
-        weights: the numbers of the ranking.
     """
+    corpus = request.corpus
+    query = request.query
+    weights = request.weights
     is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     is_told = tells_of(entry, query.days)
     session = weights.session * spread.session.get(entry.first, 0.0)
+    document = request.file_weight(entry)
     rows: dict[int, Features] = {}
     for number in entry.numbers:
         day = ON_DAY if is_told else day_share(entry.day(number), query.days)
         if number not in spread.words and not day:
             continue
         speaker = 0.0
-        if corpus.speakers[number] in query.about:
+        if corpus.speakers[number] == query.about:
             speaker = weights.named_speaker
         length = 0.0
         follows_question = 0.0
@@ -248,20 +225,10 @@ def file_features(
             length=length,
             day=weights.on_day * day,
             is_of_day=day == ON_DAY,
-            role=role_weight(query, corpus, number, weights),
+            role=request.role_weight(number),
             document=document,
         )
     return rows
-
-
-def role_weight(query: Query, corpus: Corpus, number: int, weights: Weights) -> float:
-    """Return what a passage counts by who says it.
-
-    That is less for an assistant's words, unless they are asked for.
-    """
-    if corpus.by_assistant(number) and not query.asks_assistant:
-        return weights.assistant
-    return 1.0
 
 
 def reach_of_passages(
@@ -343,7 +310,7 @@ def day_share(said_on: int, days: Sequence[DayRange]) -> float:
     return share
 
 
-def coverage(
+def strength(
     query: Query, candidates: Candidates, number: int, by_word: Mapping[str, float]
 ) -> float:
     """Return how much of the content words a passage and its neighbours hold, 0 to 1.
@@ -365,6 +332,6 @@ def coverage(
         share = 1.0
         if number not in found.exact:
             near = by_word.get(word.text, 0.0) * candidates.query_weight / found.weight
-            share = min(NEAR_COVERAGE, near)
+            share = min(NEAR_STRENGTH, near)
         held += found.weight * share
     return round(held / total, 4) if total else 0.0

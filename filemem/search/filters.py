@@ -33,6 +33,8 @@ class Filters:
 
         An event's `day` counts for all that its file says.
         """
+        if self.speakers is None and self.days is None:
+            return True
         if self.speakers is not None and corpus.speakers[number] not in self.speakers:
             return False
         if self.days is None or self.days.holds(entry.day(number)):
@@ -110,7 +112,7 @@ def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | 
         today: the day from which words such as `last week` count.
 
     Raises:
-        FilememError: one of them is no day.
+        FilememError: one of them is no day, or the last comes before the first.
     """
     if after is None and before is None:
         return None
@@ -123,4 +125,8 @@ def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | 
             last = dates.parse_bound(before, today, end=True)
     except ValueError as error:
         raise FilememError(str(error)) from None
+    if last < first:
+        raise FilememError(
+            f"after {first} and before {last} leave no day; give the earlier as after."
+        )
     return DayRange(first.toordinal(), last.toordinal())

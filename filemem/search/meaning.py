@@ -1,16 +1,14 @@
 """Passages that mean what a question means, ranked beside those that have its words."""
 
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from filemem.errors import FilememError
-from filemem.index import Corpus, Index, IndexedFile, vectors
+from filemem.index import Corpus, Index, vectors
 from filemem.index.vectors import Likeness
-from filemem.search.features import Features, Ranked, role_weight
-from filemem.search.filters import Filters
+from filemem.search.features import Features, Ranked
 from filemem.search.query import Query
-from filemem.search.weights import Weights
+from filemem.search.search_request import SearchRequest
 
 MAX_LIKE = 700  # passages most alike the question
 MAX_MEANT = 70  # of them without a word of it
@@ -29,45 +27,34 @@ class Meant:
 
 
 def add_meaning(
-    index: Index,
-    corpus: Corpus,
-    text: str,
-    query: Query,
-    asked: Filters,
-    file_weight: Callable[[IndexedFile], float],
-    matches: list[Ranked],
-    weights: Weights,
+    request: SearchRequest, index: Index, question: str, matches: list[Ranked]
 ) -> Meant:
     """Return the matches with what each means counted, where an embedder is there.
 
-    One that is yet to be loaded, which takes a second, is left alone if the best match
+    One that is yet to be loaded, which takes a second, is not asked if the best match
     holds the question. If an endpoint fails, words alone decide, and a note says so.
 
     Args:
+        request: what is asked.
         index: whose vectors are asked.
-        corpus: the passages.
-        text: the question.
-        query: the question, parsed.
-        asked: which passages may be shown.
-        file_weight: what a file counts.
+        question: its text.
         matches: those found by words, the best first.
-        weights: the numbers of the ranking.
     """
+    corpus = request.corpus
     known = _vectors(index)
-    if known is None or _words_suffice(query, matches, known):
+    if known is None or _words_suffice(request.query, matches, known):
         return Meant(matches)
     likely = [match.number for match in matches]
     try:
-        likeness = known.likeness(index, corpus, text, likely)
+        likeness = known.likeness(index, corpus, question, likely)
     except FilememError as error:
         return Meant(matches, f"{error} Found by words alone.")
     gains: dict[int, float] = {}
     for number, gain in _gains(likeness, corpus, known.embedding.unrelated).items():
-        entry = corpus.file(number)
-        if gain > 0 and asked.admits_passage(corpus, entry, number):
-            factor = role_weight(query, corpus, number, weights) * file_weight(entry)
-            gains[number] = MEANING_WEIGHT * factor * gain
-    return Meant(_raised([*matches, *_meant_alone(gains, matches, corpus)], gains))
+        if gain > 0 and request.admits(corpus.file(number), number):
+            gains[number] = MEANING_WEIGHT * gain
+    meant = _meant_alone(request, gains, {match.number for match in matches})
+    return Meant(_raised([*matches, *meant], gains))
 
 
 def _vectors(index: Index) -> vectors.Vectors | None:
@@ -88,17 +75,28 @@ def _words_suffice(query: Query, matches: list[Ranked], known: vectors.Vectors) 
 
 
 def _meant_alone(
-    gains: dict[int, float], matches: list[Ranked], corpus: Corpus
+    request: SearchRequest, gains: dict[int, float], by_words: set[int]
 ) -> list[Ranked]:
-    """Return the passages that gain most without a word of the question."""
-    by_words = {match.number for match in matches}
-    others = [
-        number
-        for number, gain in gains.items()
-        if gain >= LEAST_MEANING and number not in by_words
-    ]
-    best = heapq.nlargest(MAX_MEANT, others, key=gains.__getitem__)
-    return [Ranked(number, corpus.file(number), Features(), 0.0) for number in best]
+    """Return the passages that gain most without a word of the question.
+
+    Args:
+        request: what is asked.
+        gains: of each passage.
+        by_words: the numbers of those that words have found.
+    """
+    meant: list[Ranked] = []
+    for number, gain in gains.items():
+        if number in by_words:
+            continue
+        entry = request.corpus.file(number)
+        features = Features(
+            role=request.role_weight(number), document=request.file_weight(entry)
+        )
+        if gain * features.factor >= LEAST_MEANING:
+            meant.append(Ranked(number, entry, features, 0.0))
+    return heapq.nlargest(
+        MAX_MEANT, meant, key=lambda one: gains[one.number] * one.features.factor
+    )
 
 
 def _raised(matches: list[Ranked], gains: dict[int, float]) -> list[Ranked]:

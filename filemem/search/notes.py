@@ -35,10 +35,8 @@ def search_notes(
         hits: those that the answer shows.
         given: the filters as they were given, by their names.
     """
-    for piece in query.date_pieces:
-        question = question.replace(piece, " ")
     missing = _missing_words(query, candidates, corpus)
-    missing += _unknown_chinese(question, corpus)
+    missing += _unknown_chinese(question, query, corpus)
     notes: list[str] = []
     if missing:
         notes.append(f"Nowhere in memory: {', '.join(dict.fromkeys(missing))}.")
@@ -59,7 +57,7 @@ def _is_to_the_point(hit: Hit) -> bool:
 
 def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list[str]:
     """Return the words of a question that stand nowhere, nor what stands for them."""
-    names = " ".join(corpus.speaker_names)
+    names = set(" ".join(corpus.speaker_names).split())
     missing: list[str] = []
     for word, found in zip(query.words, candidates.occurrences, strict=True):
         is_met = found.is_known or found.values or word.text in names
@@ -68,12 +66,14 @@ def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list
     return missing
 
 
-def _unknown_chinese(question: str, corpus: Corpus) -> list[str]:
+def _unknown_chinese(question: str, query: Query, corpus: Corpus) -> list[str]:
     """Return the Chinese that no dictionary has, if it stands nowhere.
 
     What a dictionary has may be written in several ways, and is named nowhere.
     """
     names = " ".join(corpus.speaker_names)
+    for piece in query.date_pieces:
+        question = question.replace(piece, " ")
     found: list[str] = []
     for run in filter(terms.is_cjk, terms.words(question)):
         for piece in chinese.chinese_content(run):

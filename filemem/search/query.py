@@ -63,7 +63,7 @@ class Query:
     Attributes:
         words: what to look for.
         stems: of all that it says, of Chinese the pairs of characters.
-        about: the numbers of the speakers it is about.
+        about: the number of the speaker it is about; None for nobody.
         days: those that it names.
         date_pieces: the parts of its text that name them.
         asks_assistant: whether an assistant's words are asked for.
@@ -71,7 +71,7 @@ class Query:
 
     words: tuple[QueryWord, ...]
     stems: frozenset[str] = frozenset()
-    about: frozenset[int] = frozenset()
+    about: int | None = None
     days: tuple[DayRange, ...] = ()
     date_pieces: tuple[str, ...] = ()
     asks_assistant: bool = False
@@ -104,7 +104,7 @@ def parse(
         rest = _without(rest, part)
     pieces = sorted((terms.fold(piece) for piece in days.pieces), key=len, reverse=True)
     for piece in pieces:
-        rest = rest.replace(piece, " ")
+        rest = _without(rest, piece)
     found: dict[str, QueryWord] = {}
     for run in _runs(_ASKING.sub(" ", rest)):
         for word in _words_of_run(run, weights):
@@ -119,7 +119,7 @@ def parse(
     return Query(
         words=tuple(words),
         stems=frozenset(terms.content(question)),
-        about=frozenset(list(speakers)[:1]),
+        about=next(iter(speakers), None),
         days=days.ranges,
         date_pieces=days.pieces,
         asks_assistant=asks_assistant,
@@ -223,26 +223,30 @@ def _named_speakers(
     asking for joy does not ask for Joy.
     """
     has_no_capitals = question == question.lower()
-    spelt = {
-        terms.fold(word)
-        for word in _WORD.findall(question)
-        if has_no_capitals or not word[0].islower()
-    }
+    places: dict[str, int] = {}
+    for word in _WORD.finditer(question):
+        if has_no_capitals or not word[0][0].islower():
+            places.setdefault(terms.fold(word[0]), word.start())
     folded = terms.fold(question)
-    found: dict[int, list[str]] = {}
+    parts: dict[int, list[str]] = {}
+    first: dict[int, int] = {}
     for speaker, name in enumerate(speaker_names):
         for part in _name_parts(name):
-            if part in spelt or (terms.is_cjk(part) and part in folded):
-                found.setdefault(speaker, []).append(part)
-    order = sorted(found, key=lambda speaker: min(map(folded.find, found[speaker])))
-    return {speaker: found[speaker] for speaker in order}
+            place = places.get(part, -1)
+            if place < 0 and terms.is_cjk(part):
+                place = folded.find(part)
+            if place >= 0:
+                parts.setdefault(speaker, []).append(part)
+                first[speaker] = min(place, first.get(speaker, place))
+    return {speaker: parts[speaker] for speaker in sorted(parts, key=first.__getitem__)}
 
 
 def _without(text: str, part: str) -> str:
-    """Return a folded text without a part of a name, and the `'s` behind it."""
+    """Return a folded text without a name or a date, and the `'s` behind it."""
     if terms.is_cjk(part):
         return text.replace(part, " ")
-    return re.sub(f"(?<!{_LETTER}){part}(?!{_LETTER})(?:['’]s\\b)?", " ", text)
+    whole = f"(?<!{_LETTER}){re.escape(part)}(?!{_LETTER})(?:['’]s\\b)?"
+    return re.sub(whole, " ", text)
 
 
 def _name_parts(name: str) -> list[str]:

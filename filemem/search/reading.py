@@ -8,9 +8,9 @@ from filemem.errors import FilememError
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.search import validity
 from filemem.search.features import Ranked
-from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.results import Hit
+from filemem.search.search_request import SearchRequest
 from filemem.store import pending
 from filemem.store.bullets import parse as parse_bullet
 from filemem.store.memory import SOURCE_MARK
@@ -19,28 +19,13 @@ from filemem.store.paths import PROFILE, live
 from filemem.text import terms
 from filemem.text.plain import one_line
 
-Entries = Mapping[str, IndexedFile]
-
 ECHO = 0.5  # the factor of a turn that has no word but those of the question
 SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
 REPLACED_CHARS = 80  # of what a memory replaced, in its heading
-REPLACING_KEYS = {"supersedes", "superseded_by"}
-CERTAIN = 0.7  # the confidence below which a memory is marked
-
-
-def entries_by_path(matches: Iterable[Ranked], corpus: Corpus) -> Entries:
-    """Return every file by its path outside of the archive.
-
-    None if no match names a file that replaced it, or that it replaced.
-    """
-    for match in matches:
-        if not match.entry.particulars.keys().isdisjoint(REPLACING_KEYS):
-            return {live(entry.path): entry for entry in corpus.entries()}
-    return {}
 
 
 def replacements(
-    matches: Iterable[Ranked], entries: Entries, today: dt.date
+    matches: Iterable[Ranked], corpus: Corpus, today: dt.date
 ) -> dict[str, IndexedFile]:
     """Return what holds today in place of each superseded memory, by its path.
 
@@ -48,7 +33,7 @@ def replacements(
 
     Args:
         matches: the passages found.
-        entries: every file, by its path.
+        corpus: every file.
         today: the day in question.
     """
     found: dict[str, IndexedFile] = {}
@@ -57,7 +42,7 @@ def replacements(
         newer: IndexedFile | None = entry
         while newer is not None and validity.is_superseded(newer, today):
             passed.add(newer.path)
-            newer = entries.get(live(validity.successor(newer)))
+            newer = corpus.by_live_path.get(live(validity.successor(newer)))
             if newer is not None and newer.path in passed:
                 newer = None
         if newer is not None and newer is not entry and newer.count:
@@ -66,25 +51,19 @@ def replacements(
 
 
 def with_replacements(
-    matches: Iterable[Ranked],
-    newer: Mapping[str, IndexedFile],
-    asked: Filters,
-    corpus: Corpus,
+    request: SearchRequest, matches: Iterable[Ranked], newer: Mapping[str, IndexedFile]
 ) -> list[Ranked]:
     """Return the matches, and at the same score what replaced them.
 
     Args:
+        request: whose filters say what may be shown.
         matches: the passages found.
         newer: what replaced a memory, by its path.
-        asked: which of it may be shown.
-        corpus: the passages.
     """
     found = {match.number: match for match in matches}
     for match in list(found.values()):
         entry = newer.get(match.entry.path)
-        if entry is None or not asked.admits(entry):
-            continue
-        if asked.admits_passage(corpus, entry, entry.first):
+        if entry is not None and request.admits(entry, entry.first):
             features = replace(match.features, day=0.0, is_of_day=False)
             newest = replace(match, number=entry.first, entry=entry, features=features)
             found.setdefault(entry.first, newest)
@@ -92,26 +71,23 @@ def with_replacements(
 
 
 def read_hits(
+    request: SearchRequest,
     index: Index,
     matches: Iterable[Ranked],
-    entries: Entries,
     newer: Mapping[str, IndexedFile],
-    query: Query,
-    today: dt.date,
 ) -> Iterator[Hit]:
     """Yield the passages as hits; of a long turn the best window alone.
 
     What cannot be read any more is left out, and what waits to be forgotten.
 
     Args:
+        request: what is asked.
         index: which has the files.
         matches: the passages to read, the best first.
-        entries: every file, by its path.
         newer: what replaced a memory, by its path.
-        query: whose words captions are shortened to.
-        today: the day on which memories hold or not.
     """
     hidden = pending.pending_deletions(index.folder)
+    query = request.query
     seen: set[tuple[str, int]] = set()
     for match in matches:
         entry = match.entry
@@ -148,14 +124,22 @@ def read_hits(
             strength=match.strength,
             excerpt=_excerpt(passage.text, start, end, query),
             is_cut=(start, end) != (0, len(passage.text)),
-            note=_note(entry, newer, today),
-            replaced=_replaced(index, entry, entries, today),
+            note=_note(entry, newer, request.today),
+            replaced=_replaced(request, index, entry),
             newer=newer[entry.path].path if entry.path in newer else "",
             sources=_sources(entry, passage),
-            day_named=entry.days[-1] if "day" in entry.particulars else 0,
+            day_named=_event_day(entry, query),
             archived=entry.archived,
             features=features,
         )
+
+
+def _event_day(entry: IndexedFile, query: Query) -> int:
+    """Return the day of an event if it is asked for, as an ordinal; else 0."""
+    if "day" not in entry.particulars:
+        return 0
+    day = entry.days[-1]
+    return day if any(asked.holds(day) for asked in query.days) else 0
 
 
 def _excerpt(text: str, start: int, end: int, query: Query) -> str:
@@ -177,17 +161,15 @@ def _note(entry: IndexedFile, newer: Mapping[str, IndexedFile], today: dt.date) 
     if validity.is_superseded(entry, today):
         last = newer[entry.path].path if entry.path in newer else ""
         state = f"superseded by {one_line(last or validity.successor(entry))}"
-    elif not validity.is_certain(entry, CERTAIN):
+    elif not validity.is_certain(entry):
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
     return f"{state}  {validity.held_note(entry, today)}".strip()
 
 
-def _replaced(
-    index: Index, entry: IndexedFile, entries: Entries, today: dt.date
-) -> str:
-    """Return what a memory replaced, in its words, and when that held; '' if nothing."""
+def _replaced(request: SearchRequest, index: Index, entry: IndexedFile) -> str:
+    """Return what a memory replaced, in its words, and when that held; or ''."""
     paths = validity.named(entry, "supersedes")
-    older = entries.get(live(paths[0])) if paths else None
+    older = request.corpus.by_live_path.get(live(paths[0])) if paths else None
     if older is None:
         return ""
     try:
@@ -199,7 +181,7 @@ def _replaced(
     if pending.pending_deletions(index.folder).hides(older.path, passage.line):
         return ""
     words = one_line(passage.text, REPLACED_CHARS)
-    return f'replaced "{words}" {validity.held_note(older, today)}'.strip()
+    return f'replaced "{words}" {validity.held_note(older, request.today)}'.strip()
 
 
 def _sources(entry: IndexedFile, passage: Passage) -> tuple[str, ...]:

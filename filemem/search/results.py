@@ -179,14 +179,20 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
 
     What is of a day asked for stays before them, and somebody else's role behind.
     """
-    best = hits[0].score if hits else 0.0
-    equal = [hit for hit in hits if hit.score >= weights.equal_share * best]
-    role = hits[0].features.role if hits else 1.0
-    equal.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)
-    equal.sort(key=lambda hit: not hit.features.is_of_day)
-    equal.sort(key=lambda hit: hit.features.day, reverse=True)
-    equal.sort(key=lambda hit: hit.features.role != role)
-    return equal + [hit for hit in hits if hit not in equal]
+    if not hits:
+        return []
+    best = hits[0]
+    least = weights.equal_share * best.score
+    equal = [hit for hit in hits if hit.score >= least]
+    ordered = sorted(equal, key=lambda hit: _place_among_equals(hit, best))
+    return ordered + list(hits[len(equal) :])
+
+
+def _place_among_equals(hit: Hit, best: Hit) -> tuple[bool, float, bool, int]:
+    """Return what hits are sorted by: role, nearness to a day asked for, then age."""
+    is_other_role = hit.features.role != best.features.role
+    day = (hit.date or dt.date.min).toordinal()
+    return is_other_role, -hit.features.day, not hit.features.is_of_day, -day
 
 
 def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
@@ -239,20 +245,30 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
         weights: what a hit must have, `answer_tokens`, and `best_tokens` of each part.
     """
     worth: list[Hit] = []
-    shown: set[str] = set()
+    paths: set[str] = set()
+    said: set[str] = set()
     best: Hit | None = None
     for hit in hits:
-        is_said = bool(hit.speaker) and hit.excerpt in shown
+        if hit.speaker and _saying(hit) in said:
+            continue
         is_weak = limit is None and best is not None and _is_weak(hit, best, weights)
-        if is_said or (is_weak and hit.newer not in shown):
+        if is_weak and hit.newer not in paths:
             continue
         worth.append(hit)
-        shown.update((hit.excerpt, hit.path))
+        paths.add(hit.path)
+        said.add(_saying(hit))
         if best is None and not hit.is_echo:
             best = hit
     if limit is None:
         worth = _within(worth, weights.answer_tokens)
     return lay_out(worth[:limit], weights.best_tokens)
+
+
+def _saying(hit: Hit) -> str:
+    """Return what is shown once: of a person's own words those of one day."""
+    if hit.is_echo or hit.features.role < 1:
+        return hit.excerpt
+    return f"{hit.date} {hit.excerpt}"
 
 
 def _within(hits: Sequence[Hit], most_tokens: int) -> list[Hit]:

@@ -6,6 +6,7 @@ from filemem.index import IndexedFile
 from filemem.store.paths import when_of
 from filemem.text.dayrange import DayRange
 
+CERTAIN = 0.7  # the confidence below which a memory is marked
 FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
 
@@ -24,10 +25,9 @@ def held_days(entry: IndexedFile) -> DayRange:
     last = _day(entry, "valid_until") or LAST_DAY
     replaced_by = successor(entry)
     if replaced_by:
-        if last == LAST_DAY:
-            when = when_of(replaced_by)
-            last = when.date.toordinal() if when else FIRST_DAY
-        last -= 1
+        when = when_of(replaced_by)
+        day_replaced = when.date.toordinal() if when else FIRST_DAY
+        last = min(last, day_replaced - 1)
     return DayRange(first, last)
 
 
@@ -63,9 +63,9 @@ def successor(entry: IndexedFile) -> str:
     return str(entry.particulars.get("superseded_by") or "")
 
 
-def is_certain(entry: IndexedFile, least: float) -> bool:
-    """Say whether a memory's confidence is at least so much; without any it is."""
-    return float(entry.particulars.get("confidence", 1.0)) >= least
+def is_certain(entry: IndexedFile) -> bool:
+    """Say whether a memory's confidence is high enough; without any it is."""
+    return float(entry.particulars.get("confidence", 1.0)) >= CERTAIN
 
 
 def named(entry: IndexedFile, key: str) -> tuple[str, ...]:

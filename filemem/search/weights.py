@@ -1,4 +1,4 @@
-"""Every number of the ranking, in one place. What each is worth is in docs/search.md.
+"""The weights of the ranking, in one place. What each is worth is in docs/search.md.
 
 `benchmarks/features.py` switches each off in turn and prints that table anew.
 """
@@ -31,12 +31,14 @@ class Weights:
     """The factor of an assistant's passage, unless its words are asked for."""
     named_speaker: float = 0.25
     """Share of the question's weight for what the person asked about says."""
-    follows_question: float = 0.06
-    """The same, where people talk with each other, for what follows a question."""
-    length: float = 0.04
-    """There, what is taken off for each e-fold of a passage's length in words."""
     on_day: float = 0.5
-    """The same for what is of a day that the question names, or held on it."""
+    """Share of the question's weight for what is of a day asked for, or held on it."""
+    follows_question: float = 0.06
+    """Share of the question's weight, where people talk with each other, for what
+    follows a question."""
+    length: float = 0.04
+    """Share of the question's weight, where people talk with each other, that is taken
+    off for each e-fold of a passage's length in words."""
 
     archived: float = 0.85
     """The factor of a memory in the archive."""

@@ -5,6 +5,7 @@ shell. Matching takes time in proportion to the path and the glob.
 """
 
 import fnmatch
+import functools
 import re
 from collections.abc import Callable, Sequence
 
@@ -16,6 +17,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 _WILDCARD = re.compile(r"[*?\[]")
 
 
+@functools.lru_cache(maxsize=32)
 def matcher(glob: str) -> Callable[[str], bool]:
     """Return a test of paths.
 

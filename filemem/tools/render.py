@@ -421,7 +421,7 @@ def what_was_cut(found: "Found", *, shell: bool = False) -> list[str]:
             f"… marks what was left out of long passages; {call} shows one whole."
         )
     limit = min(2 * max(len(found.hits), 5), MAX_HITS)
-    if found.more and found.hits and limit > len(found.hits):
+    if found.has_more and found.hits and limit > len(found.hits):
         how = f"filemem search --limit {limit}" if shell else f'"limit": {limit}'
         lines.append(f"There are weaker ones; {how} shows more.")
     return lines

@@ -654,3 +654,98 @@ def test_what_comes_is_answered_in_the_order_of_its_days(
     found = [heading.rpartition("-")[2] for heading in headings(lines)]
     assert found[:3] == ["dentist.md", "体检.md", "mum.md"]
     assert not any(line.startswith("All of it is weak") for line in lines)
+
+
+def test_a_speakers_words_are_found_however_much_others_say_of_it(
+    tmp_path: Path,
+) -> None:
+    """So are the words of a day among many of other days."""
+    tea = "- **ben** 09:30: tea tea tea\n"
+    files = {
+        f"sessions/2026/2026-02-{1 + n % 28:02}-{n:04}-ben.md": tea for n in range(60)
+    }
+    files[TEA] = talk("A cup of tea, please.", "Now.")
+    user = write(tmp_path, files)
+    for filters in (
+        {"speaker": "ann"},
+        {"after": "2026-03-14", "before": "2026-03-14"},
+    ):
+        assert headings(answer(user, "tea", **filters)) == [TEA]
+
+
+def test_what_a_person_says_again_on_another_day_is_shown_again(
+    tmp_path: Path,
+) -> None:
+    paths = [f"sessions/2026/2026-03-1{day}-0930-day.md" for day in (1, 2, 3)]
+    skipped = talk("I skipped breakfast again.", "Have an apple.")
+    user = write(tmp_path, dict.fromkeys(paths, skipped) | FILLER)
+    lines = answer(user, "how often was breakfast skipped", limit=10)
+    assert set(paths) <= set(headings(lines))
+
+
+@pytest.mark.parametrize(
+    ("question", "stems"),
+    [
+        ("What did the mayor say in May?", {"mayor"}),
+        ("Which marching band came in March?", {"march", "band"}),
+    ],
+)
+def test_a_month_is_not_taken_out_of_another_word(
+    tmp_path: Path, question: str, stems: set[str]
+) -> None:
+    corpus = Index(write(tmp_path, {TEA: CHAT})).corpus()
+    days = named_days(question, corpus, today=NOW.date(), anchor=None)
+    query = parse(question, (), (), days, WEIGHTS)
+    assert stems <= {word.stem for word in query.content}
+
+
+def test_who_is_named_first_is_asked_about_whatever_other_words_hold(
+    tmp_path: Path,
+) -> None:
+    corpus = Index(write(tmp_path, {TEA: CHAT})).corpus()
+    days = named_days("", corpus, today=NOW.date(), anchor=None)
+    question = "Is it planned that Ben visits Ann?"
+    assert parse(question, ("", "ann", "ben"), (), days, WEIGHTS).about == 2
+
+
+def test_a_memory_holds_to_the_end_that_it_names_though_it_was_replaced_later(
+    tmp_path: Path,
+) -> None:
+    front = "---\nvalid_until: 2026-03-31\nsuperseded_by: {}\n---\n"
+    files = {
+        OOLONG: front.format(COFFEE) + "Ann rents a boat.\n",
+        COFFEE: "Ann rents a van.\n",
+    }
+    files[COFFEE.replace("2025", "2026")] = files.pop(COFFEE)
+    files[OOLONG] = files[OOLONG].replace("2025", "2026")
+    lines = answer(write(tmp_path, files), "What does Ann rent on 31 March 2026?")
+    assert headings(lines)[0] == OOLONG
+
+
+def test_an_answer_that_shows_all_names_no_weaker_passages(tmp_path: Path) -> None:
+    fact = f"---\nsource: {TEA}:1\n---\nAnn drinks oolong.\n"
+    files = {TEA: talk("Oolong, from my uncle."), OOLONG: fact}
+    lines = answer(write(tmp_path, files), "oolong")
+    assert headings(lines) == [OOLONG]
+    assert "weaker" not in lines[-1]
+
+
+def test_days_given_the_wrong_way_round_are_said_to_be(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT})
+    said = answer(user, "tea", after="2026-06", before="2026-05")
+    assert said == [
+        "Error: after 2026-06-01 and before 2026-05-31 leave no day;"
+        " give the earlier as after."
+    ]
+
+
+def test_a_coming_event_that_was_not_asked_for_changes_no_order(tmp_path: Path) -> None:
+    event = "---\nday: 2026-12-{}\n---\n"
+    files = {
+        OOLONG: event.format(24) + "The chess tournament is in the hall.\n",
+        COFFEE: event.format(12) + "The tournament of the choirs.\n",
+    }
+    lines = answer(write(tmp_path, {**files, **FILLER}), "chess tournament")
+    assert headings(lines)[0] == OOLONG
+    lines = answer(write(tmp_path, files), "What happened on 7 May 2025?")
+    assert any(line.startswith("No memory is dated 7 May 2025") for line in lines)
