@@ -191,12 +191,11 @@ class Vectors:
         with self._lock:
             self._load()
             missing = self._missing(index, corpus, (), most)
-            if missing:
-                text = next(iter(missing.values()))
-                self._drop_unlike(self.embedding.embed([text])[0])
-                missing = self._missing(index, corpus, (), most)
+            cache = self._cache
             try:
                 self._embed(missing, progress)
+                if self._cache is not cache:  # none of the old ones is like the new
+                    self._embed(self._missing(index, corpus, (), most), progress)
             finally:
                 self._save(corpus)
         return len(missing)
@@ -251,12 +250,13 @@ class Vectors:
 
     def _embed(self, texts: dict[str, str], progress: Progress) -> None:
         """Make the vectors of texts, by key, and keep them; raise ModelError."""
-        cache = self._cache
         keys = list(texts)
         for start in range(0, len(keys), BATCH):
             progress(start, len(keys))
             batch = keys[start : start + BATCH]
             vectors = self.embedding.embed([texts[key] for key in batch])
+            self._drop_unlike(vectors[0])
+            cache = self._cache
             if cache.matrix is not None:
                 vectors = numpy().concatenate([cache.matrix, vectors])
             cache.matrix = vectors

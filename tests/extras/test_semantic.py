@@ -267,6 +267,11 @@ def test_a_cache_damaged_in_any_place_or_of_another_model_is_made_anew(
     ]  # another model under the same name
     for _ in range(2):
         assert found(user(store)) == expected
+    server.vector = lambda text: [*meaning(text), 0.0, 0.0]
+    (store / "nadia/notes-new.md").write_text("Bread is in the oven.\n")
+    for _ in range(2):
+        maintain(user(store), dt.datetime(2026, 5, 20, 12), None)
+    assert found(user(store)) == expected
 
 
 @pytest.mark.parametrize(
