@@ -15,7 +15,7 @@ from filemem.store import pending
 from filemem.store.bullets import parse as parse_bullet
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.passages import FORGOTTEN, Passage
-from filemem.store.paths import PROFILE, live
+from filemem.store.paths import PROFILE, FileDate, live, when_of
 from filemem.text import terms
 from filemem.text.plain import one_line
 
@@ -97,6 +97,8 @@ def read_hits(
         except (FilememError, IndexError):
             continue
         passage = memory.passages[place]
+        sources = _sources(entry, passage)
+        when = _last_told(entry, memory.when, sources)
         if (entry.path, passage.line) in seen or passage.text in ("", FORGOTTEN):
             continue
         if hidden.hides(entry.path, passage.line):
@@ -117,8 +119,8 @@ def read_hits(
             text=passage.text,
             speaker=passage.speaker,
             time=passage.time,
-            date=passage.day or memory.day,
-            when=memory.when,
+            date=passage.day or (when.day if when else None),
+            when=when,
             title=memory.told_title,
             score=score,
             strength=match.strength,
@@ -127,7 +129,7 @@ def read_hits(
             note=_note(entry, newer, request.today),
             replaced=_replaced(request, index, entry),
             newer=newer[entry.path].path if entry.path in newer else "",
-            sources=_sources(entry, passage),
+            sources=sources,
             day_named=_event_day(entry, query),
             archived=entry.archived,
             features=features,
@@ -140,6 +142,17 @@ def _event_day(entry: IndexedFile, query: Query) -> int:
         return 0
     day = entry.days[-1]
     return day if any(asked.holds(day) for asked in query.days) else 0
+
+
+def _last_told(
+    entry: IndexedFile, when: FileDate | None, sources: Iterable[str]
+) -> FileDate | None:
+    """Return the date of a memory; of a fact that of its last word, which updated it."""
+    if entry.kind in ("facts", "lessons"):
+        for source in map(when_of, sources):
+            if when and source and source.date > when.date:
+                when = source._replace(time="")
+    return when
 
 
 def _excerpt(text: str, start: int, end: int, query: Query) -> str:

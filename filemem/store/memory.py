@@ -135,7 +135,7 @@ class Memory:
     @property
     def day(self) -> dt.date | None:
         """The day that what it says counts from; None if only a month is known."""
-        return None if self.when and self.when.day_unknown else self.date
+        return self.when.day if self.when else None
 
     # -- front matter ------------------------------------------------------------------
 

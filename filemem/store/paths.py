@@ -41,6 +41,11 @@ class FileDate(NamedTuple):
     day_unknown: bool
     time: str
 
+    @property
+    def day(self) -> dt.date | None:
+        """Its day; None if only the month is known."""
+        return None if self.day_unknown else self.date
+
 
 class DateAtHead(NamedTuple):
     """A date with which a name begins, and where in the name it ends."""

@@ -378,7 +378,9 @@ def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
         return _heading(hit.path, hit.when, "more")
     title = f'"{one_line(hit.title, TITLE_CHARS)}"' if hit.title else ""
     archived = "archived" if hit.archived and not hit.newer else ""
-    sources = f"from {one_line(', '.join(hit.sources))}" if hit.sources else ""
+    sources = ""
+    if hit.sources and hit.kind in ("facts", "lessons"):  # others name them themselves
+        sources = f"from {one_line(', '.join(hit.sources))}"
     notes = (title, archived, hit.note, hit.replaced, sources)
     return _heading(hit.path, hit.when, *notes)
 

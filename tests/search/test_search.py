@@ -599,6 +599,20 @@ def test_a_plan_that_was_replaced_before_its_day_is_superseded(tmp_path: Path) -
     assert f"superseded by {other}" in "\n".join(lines)
 
 
+def test_a_fact_counts_as_of_the_day_that_updated_it(tmp_path: Path) -> None:
+    """What was said between its first word and its last does not seem to be newer."""
+    was = "sessions/2026/2026-05-{}-0930-bins.md:6"
+    bins = "facts/2026/2026-05-09-bins.md"
+    source = f"[{was.format('09')}, {was.format('30')}]"
+    files = {
+        bins: f"---\nsource: {source}\n---\n\nThe bins go out on Friday.\n",
+        "sessions/2026/2026-05-20-0930-bins.md": "- **ann**: Bins go out on Monday.\n",
+    }
+    lines = answer(write(tmp_path, files | FILLER), "When do the bins go out?")
+    assert headings(lines)[0] == bins
+    assert any(line.startswith(f"{bins}  Sat 30 May 2026  ") for line in lines), lines
+
+
 def test_a_heading_tells_what_a_memory_replaced_and_when_that_held(
     tmp_path: Path,
 ) -> None:
