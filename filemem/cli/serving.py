@@ -198,7 +198,7 @@ def install_command(
             )
         say_dim(f"Put this into {HOOK_FILES[client]}, beside other hooks.")
         command = _command(user, "mcp", "hook", client, "--new")
-        yield hooks.settings(client, shlex.join(command))
+        yield Safe(hooks.settings(client, shlex.join(command)))
         return
     command = _command(user, "mcp")
     if write:
@@ -206,7 +206,7 @@ def install_command(
     if not is_there:
         command.append("--new")
     kind = clients.CLIENTS[client]
-    yield clients.entry(kind, "filemem", command)
+    yield Safe(clients.entry(kind, "filemem", command))
     told = f"Put this into {kind.settings}, beside other servers"
     if not (kind.add and shutil.which(kind.add[0])):
         say_dim(f"{told}.")

@@ -386,7 +386,8 @@ def tidy(index: Index, progress: Progress) -> JobDone:
         What was done; an embedder that failed is told of in it.
     """
     corpus = index.corpus(progress)
-    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
+    passages = counted(corpus.count, "passage")
+    said = [f"The index holds {passages} of {counted(corpus.files, 'file')}."]
     try:
         known = of(index.folder)
         if known:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from programs import clean, filemem, lay
+from terminal import Terminal
 
 from filemem.mcp import clients
 
@@ -51,6 +52,13 @@ def test_each_client_is_told_what_to_paste_and_where(home: Path, client: str) ->
     servers = read(done.stdout)[clients.CLIENTS[client].key]
     assert servers["filemem"]["args"] == ["mcp", *words]
     assert {path.name for path in home.iterdir()} == {"memory_store", store.name}
+
+
+def test_what_is_to_be_pasted_is_not_wrapped(home: Path) -> None:
+    command = ["filemem", "mcp", "install", "cursor"]
+    with Terminal(command, path_of(home), str(home), columns=40) as term:
+        assert term.end() == 0
+        assert json.loads(term.screen.partition("Put this")[0])
 
 
 @pytest.mark.parametrize(
@@ -109,9 +117,3 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(
     assert (done.returncode, done.stdout) == (2, "")
     sentence = r"filemem: [\w.]+ is not installed; install it with: .*\[serve\]'\n"
     assert re.fullmatch(sentence, done.stderr)
-
-
-def test_nobody_is_served_over_http_without_a_key(home: Path) -> None:
-    done = run(home, "--http", "--port", "0")
-    assert done.returncode == 2
-    assert re.search(r"nobody has a key|is not installed", done.stderr)
