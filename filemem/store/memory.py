@@ -27,7 +27,6 @@ from filemem.store.passages import Passage, paragraphs, turns, whole
 from filemem.store.passages import windows as windows_of
 from filemem.store.paths import (
     KINDS,
-    SPOKEN,
     FileDate,
     date_at_head,
     is_archived,
@@ -291,12 +290,12 @@ class Memory:
         return " ".join(texts(named))
 
     def _cut(self) -> list[Passage]:
-        """Return turns, else a fact left whole, else paragraphs."""
+        """Return a session's turns, or a fact left whole, else paragraphs."""
         start = self._body_start
         found = []
-        if self.kind in SPOKEN:
+        if self.kind == "sessions":
             found = turns(self.lines, start, self.day)
-        if not found and self.kind in ("facts", "lessons"):
+        elif self.kind in ("facts", "lessons"):
             found = whole(self.lines, start)
         return found or paragraphs(self.lines, start, dated=self.is_note)
 

@@ -10,7 +10,6 @@ from itertools import count
 from typing import NamedTuple
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
-SPOKEN = ("sessions", "facts", "lessons")  # whose files may hold turns
 ARCHIVE = "archive"
 PROFILE = "profile.md"
 MAX_SLUG_CHARS = 21  # with a date, a time and `.md` a name of at most 40 characters

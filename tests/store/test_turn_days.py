@@ -74,15 +74,12 @@ def test_the_day_of_each_turn(text: str, read: list[str]) -> None:
     assert days(text) == read
 
 
-def test_a_fact_that_quotes_is_read_as_its_turns_are() -> None:
-    fact = "---\nsource: a.md:3\n---\n\n- **Nadia**: No gluten.\n  Nor oats.\n"
-    fact += "- **Nadia** 2026-11-22 00:10: Not at all.\n"
-    for kind in ("facts", "lessons", "archive/facts"):
-        path = f"{kind}/2026/2026-11-21-gluten.md"
-        first, second = parse(path, fact.encode()).passages
-        assert first[2:5] == ("Nadia", "", "No gluten.\nNor oats.") and not first.day
-        assert (second.time, second.day) == ("00:10", dt.date(2026, 11, 22))
-    assert days("Nadia - **Nadia**: no\n", "facts/2026/2026-11-21-gluten.md") == ["-"]
+@pytest.mark.parametrize("folder", ["facts", "lessons", "archive/facts", "notes"])
+def test_only_a_transcript_holds_turns(folder: str) -> None:
+    """What a note or a fact quotes is nobody's turn, however it is written."""
+    quoted = "- **Nadia** 13:56: No gluten.\n"
+    [passage] = parse(f"{folder}/2026-11-21-gluten.md", quoted.encode()).passages
+    assert passage.speaker == "" and passage.text == quoted.strip()
 
 
 CLOCKS = st.sampled_from(["", "00:10", "9:30", "23:55"])
