@@ -151,7 +151,8 @@ def _tokens(text: str) -> list[str]:
     """Return the tokens of a text without the stop words."""
     if not text:
         return []
-    return list(itertools.filterfalse(terms.STOP.__contains__, terms.tokens(text)))
+    found = terms.tokens(text) + terms.compounds(text)
+    return list(itertools.filterfalse(terms.STOP.__contains__, found))
 
 
 def pauses(times: Sequence[str]) -> list[bool]:

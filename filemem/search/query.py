@@ -109,6 +109,10 @@ def parse(
     for run in _runs(_ASKING.sub(" ", rest)):
         for word in _words_of_run(run, weights):
             found.setdefault(word.stem, word)
+    for name in terms.compounds(rest):
+        stem = terms.stem(name)
+        word = QueryWord(name, stem, weights.lesser_word, is_light=True)
+        found.setdefault(stem, word)
     context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
     context += [speaker_names[speaker] for speaker in speakers]
     for text in context:
@@ -145,7 +149,7 @@ def _words_of_run(run: str, weights: Weights) -> Iterator[QueryWord]:
             continue
         stem = terms.stem(token)
         weight = 1.0 if is_whole else weights.lesser_word
-        if stem in _light_stems():
+        if stem in _light_stems() or terms.is_sign(stem):
             weight *= weights.lesser_word
         related = terms.related(token)
         alternatives = tuple(dict.fromkeys(related.others + related.members))
@@ -185,7 +189,7 @@ def _is_light(stem: str) -> bool:
     """Say whether any question may contain a word with this stem."""
     light = _light_stems()
     if not terms.is_cjk(stem):
-        return stem in light
+        return stem in light or terms.is_sign(stem)
     return stem in light or all(one in light or one in terms.STOP for one in stem)
 
 

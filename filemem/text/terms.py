@@ -43,10 +43,25 @@ _ASCII_WORDS = bytes(
 _SHORT_WORDS = re.compile(
     f"(?s:(?>.{{0,{MAX_TOKEN_CHARACTERS}}} )*+.{{0,{MAX_TOKEN_CHARACTERS}}})"
 )
-_WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{MAX_TOKEN_CHARACTERS}}}")
+# Emoji, symbols and signs of currencies, each a word; of a flag its two letters.
+SIGN = (
+    "[\U0001f1e6-\U0001f1ff]{2}"
+    "|[¢£¥\u20a0-\u20cf\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff"
+    "\U0001f300-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{MAX_TOKEN_CHARACTERS}}}|{SIGN}")
+_IS_SIGN = re.compile(SIGN)
+# max_retries, build-cache: a letter first, so that no date is one.
+_COMPOUND = re.compile(f"[^\\W\\d_{CJK}][^\\W_{CJK}]*+(?:[-_][^\\W_{CJK}]++)+")
 _IS_CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
+# Letters that no accent makes, each before what people type who have no key for it.
+_TYPED = {
+    pair[0]: pair[1:]
+    for pair in "łl đd ðd øo ıi ħh ŧt ŋng þth æae œoe ĸk ɓb ɗd ƙk əe".split()
+}
+_UNTYPED = re.compile(f"[{''.join(_TYPED)}]")
 _CAPTION = re.compile(
     r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]",
     re.IGNORECASE,
@@ -60,12 +75,15 @@ _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 def fold(text: str) -> str:
     """Return a text in lower case, in one form, without accents, in simplified Chinese.
 
-    Compatibility forms, such as full-width letters, become the plain ones.
+    Compatibility forms, such as full-width letters, become the plain ones, and letters
+    that few keyboards have what is typed for them: Łódź is lodz.
     """
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", text).casefold()
-    return simplified(unicodedata.normalize("NFC", _ACCENTS.sub("", plain)))
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    if _UNTYPED.search(plain):
+        plain = _UNTYPED.sub(lambda letter: _TYPED[letter[0]], plain)
+    return simplified(unicodedata.normalize("NFC", plain))
 
 
 def simplified(text: str) -> str:
@@ -128,6 +146,17 @@ def words(text: str) -> list[str]:
     return _WORD.findall(fold(text))
 
 
+def compounds(text: str) -> list[str]:
+    """Return the folded names of a text that `-` or `_` joins, each in one piece.
+
+    As in maxretries for max_retries, and email for e-mail.
+    """
+    if "-" not in text and "_" not in text:
+        return []
+    names = _COMPOUND.findall(fold(text))
+    return [re.sub("[-_]", "", name)[:MAX_TOKEN_CHARACTERS] for name in names]
+
+
 def content(text: str) -> set[str]:
     """Return the stems of the words that carry meaning; of CJK the pairs of characters.
 
@@ -146,6 +175,11 @@ def is_chinese(text: str) -> bool:
 def is_cjk(token: str) -> bool:
     """Tell whether a token comes from a CJK run."""
     return not token.isascii() and _IS_CJK.match(token) is not None
+
+
+def is_sign(token: str) -> bool:
+    """Tell whether a token is an emoji, a symbol or a currency's sign."""
+    return not token.isascii() and _IS_SIGN.match(token) is not None
 
 
 def split_captions(text: str) -> tuple[str, str]:

@@ -1,9 +1,12 @@
 """Text becomes the same terms however it is written: case, accents, inflection, script and width do not hide a word."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from filemem import Store
 from filemem.text import chinese, terms
 
 
@@ -20,11 +23,39 @@ from filemem.text import chinese, terms
         ("用 Python 写代码", "python代码"),
         ("It’s Caroline’s", "caroline"),
         ("서울에서", "서울"),
+        ("In Łódź: Søren, Þór, Đorđe, straße, Œuvre, Iğdır", "lodz soren thor dorde"),
+        ("In Łódź: Søren, Þór, Đorđe, straße, Œuvre, Iğdır", "strasse oeuvre igdir"),
+        ("A pot of 🍵❤️ by a 👩🏽‍🚀 from 🇵🇱, for 5€", "🍵 ❤ 👩 🚀 🇵🇱 €"),
+        ("set max_retries of the build-cache", "max_retries retries cache buildcache"),
+        ("by e-mail, in Łódź-Fabryczna", "email LodzFabryczna"),
     ],
 )
 def test_what_is_asked_is_among_what_was_written(written: str, asked: str) -> None:
-    stems = {terms.stem(token) for token in terms.tokens(written)}
-    assert {terms.stem(token) for token in terms.tokens(asked)} <= stems
+    tokens = terms.tokens(written) + terms.compounds(written)
+    assert set(terms.stems(terms.tokens(asked))) <= set(terms.stems(tokens))
+
+
+WORDS = st.lists(st.from_regex("[a-z][a-z0-9]{0,8}", fullmatch=True), min_size=2)
+
+
+@given(WORDS, st.sampled_from("-_"))
+def test_a_joined_name_is_known_by_its_parts_and_whole(
+    parts: list[str], sign: str
+) -> None:
+    name = sign.join(parts)
+    assert terms.tokens(name) == parts
+    assert terms.compounds(f"({name})") == ["".join(parts)[:64]]
+    assert terms.compounds("2026-03-08, 1_000") == []
+
+
+@pytest.mark.parametrize("question", ["🍵", "❤", "€", "max_retries", "e-mail", "Lodz"])
+def test_a_question_of_one_sign_or_name_is_a_question(
+    tmp_path: Path, question: str
+) -> None:
+    user = Store(tmp_path).user("mara")
+    fact = user.remember("🍵 with ❤️ for 5 € in Łódź; max_retries by e-mail.")
+    user.remember("Keeps bees.")
+    assert [hit.path for hit in user.search_files(question)] == [fact.path]
 
 
 @given(st.text())
