@@ -1,7 +1,6 @@
 """What parsers yield, and how all of them read the values and lines of an export."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
 from filemem.store import files
+from filemem.text.plain import one_line
+from filemem.text.redaction import redact
 
 IMAGE_SUFFIXES = tuple(
     ".png .jpg .jpeg .gif .webp .heic .bmp .tif .tiff .avif .svg".split()
@@ -24,6 +25,10 @@ FIRST_YEAR = 1000
 MAX_LINE_CHARS = 50_000_000
 """Characters of a line that are read at once."""
 
+MAX_UNCUT_CHARS = 10_000
+"""Characters at either end of a text in which secrets are looked for before the text is
+cut to a line."""
+
 UNNAMED = "without a name"
 
 
@@ -36,15 +41,15 @@ class ImportedTurn:
         time: as the export has it, aware, or naive where it names no zone.
         text: the words.
         id: names the message within its conversation; empty where nothing does.
-        unique: the id names it among all conversations of the format, so that it is a
-            copy where another has it.
+        shared: names it and its copies among all conversations of the format: by
+            itself where it is the id, else together with the words.
     """
 
     speaker: str
     time: datetime | None
     text: str
     id: str = ""
-    unique: bool = False
+    shared: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,7 @@ class ImportedConversation:
         started: None where only the turns or the file say when.
         turns: in their order.
         assistant: the speaker that is an assistant; empty where none is.
-        copies: the id of the conversation with whose turns this one begins, as a fork
-            does; empty where it is a copy of none.
+        is_fork: it begins with copies of another one's turns, which is taken first.
     """
 
     id: str
@@ -66,19 +70,19 @@ class ImportedConversation:
     started: datetime | None
     turns: list[ImportedTurn]
     assistant: str = ""
-    copies: str = ""
+    is_fork: bool = False
 
 
 class ImportedNote(NamedTuple):
     """One text file of a folder of notes.
 
     `path` is its path within the folder, `text` its bytes as they stand. `id` names it
-    within its format where its place does not, as the next export lies elsewhere.
+    within its format, as its place does, or what it is called in every export.
     """
 
     path: str
     text: bytes
-    id: str = ""
+    id: str
 
 
 class Skipped(NamedTuple):
@@ -102,8 +106,8 @@ SUBAGENT = "subagent session"
 THOUGHT = "thought"
 TOOL_CALL = "tool call"
 TOOL_RESULT = "tool result"
-# Those of the types of a message's parts.
-_UNSPOKEN = {
+# Of which of these a message's part is, by its type.
+UNSPOKEN = {
     "thinking": THOUGHT,
     "redacted_thinking": THOUGHT,
     "reasoning": THOUGHT,
@@ -193,7 +197,10 @@ def _moment(value: object) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-TIME_KEYS = ("created", "created_at", "create_time", "timestamp", "date")
+TIME_KEYS = (
+    *("created", "created_at", "create_time", "timestamp", "date"),
+    *("updated_at", "update_time"),
+)
 
 
 def time_of(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
@@ -227,11 +234,29 @@ def part_text(part: object) -> str:
 
 def spoken_part(part: object, left_out: LeftOut) -> str:
     """Return the same; count a thought, a tool's call or its result, which has none."""
-    kind = _UNSPOKEN.get(text_at(part, "type"))
+    kind = UNSPOKEN.get(text_at(part, "type"))
     if kind:
         left_out[kind] += 1
         return ""
     return part_text(part)
+
+
+def content_text(content: object) -> str:
+    """Return the words of a content that is a text or a list of parts."""
+    return as_text(content) or joined(map(part_text, as_list(content)))
+
+
+def brief(text: str, max_chars: int) -> str:
+    """Return a text without secrets on one line, a long one without its middle."""
+    half = max_chars // 2
+    ends = [text]
+    if len(text) > 2 * MAX_UNCUT_CHARS:
+        ends = [text[:MAX_UNCUT_CHARS], text[-MAX_UNCUT_CHARS:]]
+    # Of a secret that is cut in two no half would be known.
+    line = one_line(" … ".join(redact(end)[0] for end in ends), 2 * MAX_UNCUT_CHARS)
+    if len(line) <= max_chars:
+        return line
+    return f"{line[:half].rstrip()} … {line[-half:].lstrip()}"
 
 
 def joined(parts: Iterable[str], between: str = "\n") -> str:
@@ -266,9 +291,3 @@ def decode_json(text: str | bytes) -> Any:
         raise FilememError(f"broken JSON ({error}); export it again") from None
     except RecursionError:
         raise FilememError("JSON nested too deeply; export it again") from None
-
-
-def modified_at(path: str, zone: tzinfo | None) -> datetime:
-    """Return when a file or folder was last written, in `zone`."""
-    seconds = int(os.stat(path).st_mtime)
-    return datetime.fromtimestamp(seconds, UTC).astimezone(zone)

@@ -13,7 +13,6 @@ from typing import Any
 
 from filemem.errors import FilememError
 from filemem.importers.base import (
-    ABANDONED,
     HIDDEN,
     THOUGHT,
     TOOL_CALL,
@@ -32,15 +31,14 @@ from filemem.importers.base import (
     dig,
     file_mark,
     joined,
-    parse_time,
     text_at,
+    time_of,
 )
-from filemem.importers.exports import Element, Node, elements, shown_branch
+from filemem.importers.exports import Element, Node, elements, read_conversation
 from filemem.text.plain import digest
 
 ASSISTANT = "ChatGPT"
-# A tool shows pictures on ChatGPT's behalf.
-_SPEAKERS = {"user": "", "assistant": ASSISTANT, "tool": ASSISTANT}
+_ROLES = ("user", "assistant", "tool")
 # Content that the person never saw as a message.
 _UNSEEN_CONTENT = {
     "user_editable_context": HIDDEN,
@@ -107,36 +105,21 @@ def _conversation(
     element: Element, zone: tzinfo | None, left_out: LeftOut
 ) -> ImportedConversation:
     """Read the branch that ends in the current node."""
-    value = element.value
     nodes = []
-    for key, node in as_dict(value["mapping"]).items():
+    for key, node in as_dict(element.value["mapping"]).items():
         message = as_dict(dig(node, "message"))
-        moment = parse_time(message.get("create_time"), zone)
+        moment = time_of(message, zone)
         nodes.append(Node(key, text_at(node, "parent"), moment, message))
-    shown = shown_branch(nodes, value.get("current_node"))
-    left_out[ABANDONED] += len(nodes) - len(shown)
-    turns = []
-    for node in shown:
-        role = text_at(node.message, "author", "role")
-        text = _shown(role, node.message, left_out)
-        if text:
-            turns.append(ImportedTurn(_SPEAKERS[role], node.time, text, node.id))
-    id = text_at(value, "conversation_id") or text_at(value, "id")
-    started = parse_time(value.get("create_time"), zone)
-    return ImportedConversation(
-        id or next((node.id for node in shown), element.place),
-        text_at(value, "title"),
-        started or parse_time(value.get("update_time"), zone),
-        turns,
-        ASSISTANT,
-    )
+    leaf = element.value.get("current_node")
+    return read_conversation(element, nodes, leaf, _shown, ASSISTANT, zone, left_out)
 
 
-def _shown(role: str, message: dict[str, Any], left_out: LeftOut) -> str:
+def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     """Return what one message showed to the person; count it where that is nothing."""
     if not message:
         return ""  # as of a tree's root
     content = as_dict(message.get("content"))
+    role = text_at(message, "author", "role")
     recipient = text_at(message, "recipient")
     canvas = ""
     if recipient.startswith(_CANVAS):
@@ -148,7 +131,7 @@ def _shown(role: str, message: dict[str, Any], left_out: LeftOut) -> str:
         unseen = TOOL_CALL
     elif role == "tool" and not any(map(_is_picture, as_list(content.get("parts")))):
         unseen = TOOL_RESULT
-    elif role not in _SPEAKERS:
+    elif role not in _ROLES:
         unseen = HIDDEN
     if unseen:
         left_out[unseen] += 1

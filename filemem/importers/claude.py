@@ -10,11 +10,9 @@ from datetime import tzinfo
 from typing import Any
 
 from filemem.importers.base import (
-    ABANDONED,
     UNNAMED,
     ImportedConversation,
     ImportedNote,
-    ImportedTurn,
     Item,
     LeftOut,
     Skipped,
@@ -24,16 +22,15 @@ from filemem.importers.base import (
     dicts_at,
     file_mark,
     joined,
-    parse_time,
     spoken_part,
     text_at,
+    time_of,
 )
-from filemem.importers.exports import Element, Node, elements, shown_branch
+from filemem.importers.exports import Element, Node, elements, read_conversation
 from filemem.store.paths import slug
 from filemem.text.plain import printable
 
 ASSISTANT = "Claude"
-_SPEAKERS = {"human": "", "user": "", "assistant": ASSISTANT}
 _NO_PARENT = "00000000-0000-4000-8000-000000000000"  # which first messages name
 _MEMORY = '---\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
 _MAX_NAME_CHARS = 60
@@ -70,31 +67,14 @@ def _memories(value: dict[str, Any]) -> Iterator[ImportedNote]:
 def _conversation(
     element: Element, zone: tzinfo | None, left_out: LeftOut
 ) -> ImportedConversation:
-    """Read the branch that ends in the newest message."""
-    value = element.value
+    """Read the branch that ends in the message seen last."""
     nodes = []
-    for place, message in enumerate(dicts_at(value, "chat_messages")):
+    for place, message in enumerate(dicts_at(element.value, "chat_messages")):
         id = text_at(message, "uuid") or str(place)
         parent = text_at(message, "parent_message_uuid").replace(_NO_PARENT, "")
-        moment = parse_time(message.get("created_at"), zone)
-        nodes.append(Node(id, parent, moment, message))
-    shown = shown_branch(nodes, value.get("current_leaf_message_uuid"))
-    left_out[ABANDONED] += len(nodes) - len(shown)
-    turns = []
-    for node in shown:
-        sender = text_at(node.message, "sender") or "unknown"
-        text = _text(node.message, left_out)
-        if text:
-            speaker = _SPEAKERS.get(sender, sender)
-            turns.append(ImportedTurn(speaker, node.time, text, node.id))
-    started = parse_time(value.get("created_at"), zone)
-    return ImportedConversation(
-        text_at(value, "uuid") or next((turn.id for turn in turns), element.place),
-        text_at(value, "name"),
-        started or parse_time(value.get("updated_at"), zone),
-        turns,
-        ASSISTANT,
-    )
+        nodes.append(Node(id, parent, time_of(message, zone), message))
+    leaf = element.value.get("current_leaf_message_uuid")
+    return read_conversation(element, nodes, leaf, _text, ASSISTANT, zone, left_out)
 
 
 def _text(message: dict[str, Any], left_out: LeftOut) -> str:

@@ -8,13 +8,23 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.importers.base import Skipped, as_dict, decode_json
+from filemem.importers.base import (
+    ABANDONED,
+    ImportedConversation,
+    ImportedTurn,
+    LeftOut,
+    Skipped,
+    as_dict,
+    decode_json,
+    text_at,
+    time_of,
+)
 from filemem.store import files
 
 # Large exports come as conversations-000.json, conversations-001.json, …
@@ -22,7 +32,7 @@ _DOCUMENT_NAME = re.compile(r"(?:.*/)?(?:conversations(?:-\d+)?|memories)\.json"
 MAX_DOCUMENT_BYTES = 500_000_000
 """Of a document unpacked; an export of several years has 150,000,000."""
 
-# What elements of the one and the other have.
+# What an element has that is a conversation, or a memory.
 _KEYS = {
     "ChatGPT": {"mapping"},
     "Claude": {"chat_messages", "conversations_memory", "project_memories"},
@@ -59,24 +69,16 @@ def elements(path: str, assistant: str) -> Iterator[Element | Skipped]:
             )
         for number, value in enumerate(document, 1):
             element = Element(f"{name}, element {number}", as_dict(value))
-            why = _is_no_conversation(element.value, assistant)
-            yield Skipped(element.place, why) if why else element
+            if _KEYS[assistant] & element.value.keys():
+                yield element
+            else:
+                why = f"it is no conversation with {assistant}"
+                yield Skipped(element.place, why)
     if not found:
         raise NotFound(
             f"{path} contains no conversations.json; "
             "name the export's JSON file, zip or folder."
         )
-
-
-def _is_no_conversation(value: dict[str, Any], assistant: str) -> str:
-    """Return why an element is neither a conversation nor a memory."""
-    if _KEYS[assistant] & value.keys():
-        return ""
-    why = "it has nothing of one"
-    for other, keys in _KEYS.items():
-        if keys & value.keys():
-            why = f"one with {other}; import it as {other.lower()}"
-    return f"it is no conversation with {assistant}: {why}"
 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
@@ -132,6 +134,46 @@ class Node:
     parent: str
     time: datetime | None
     message: dict[str, Any]
+
+
+def read_conversation(
+    element: Element,
+    nodes: list[Node],
+    leaf: object,
+    text_of: Callable[[dict[str, Any], LeftOut], str],
+    assistant: str,
+    zone: tzinfo | None,
+    left_out: LeftOut,
+) -> ImportedConversation:
+    """Read a conversation as the person last saw it.
+
+    Args:
+        element: of the export.
+        nodes: its messages, the newest last where times do not tell.
+        leaf: the id of the message that was seen last.
+        text_of: returns what of a message the person saw.
+        assistant: whose turns are not a person's.
+        zone: the person's.
+        left_out: counts what is not shown; it is changed.
+    """
+    shown = shown_branch(nodes, leaf)
+    left_out[ABANDONED] += len(nodes) - len(shown)
+    turns = []
+    for node in shown:
+        text = text_of(node.message, left_out)
+        role = text_at(node.message, "author", "role")
+        role = role or text_at(node.message, "sender") or "unknown"
+        speaker = "" if role in ("user", "human") else role
+        if role in ("assistant", "tool"):  # which shows pictures on its behalf
+            speaker = assistant
+        if text:
+            turns.append(ImportedTurn(speaker, node.time, text, node.id))
+    value = element.value
+    ids = [text_at(value, key) for key in ("conversation_id", "id", "uuid")]
+    ids += [node.id for node in shown[:1]]
+    id = next(filter(None, ids), element.place)
+    title = text_at(value, "title") or text_at(value, "name")
+    return ImportedConversation(id, title, time_of(value, zone), turns, assistant)
 
 
 def shown_branch(nodes: list[Node], leaf: object) -> list[Node]:

@@ -2,14 +2,15 @@
 
 import os
 from collections import Counter
-from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 
 from filemem.errors import Changed, NotFound, Refused
-from filemem.importers.base import ImportedNote, Parser, Skipped, modified_at
+from filemem.importers.base import ImportedNote, Parser, Skipped
 from filemem.importers.chatgpt import chatgpt
 from filemem.importers.claude import claude
-from filemem.importers.coding_agents import claude_code, codex
+from filemem.importers.claude_code import claude_code
+from filemem.importers.codex import codex
 from filemem.importers.intake import ImportReport, Intake
 from filemem.importers.jsonl import openai_jsonl
 from filemem.importers.markdown import markdown
@@ -83,6 +84,8 @@ def import_file(
         if common in (path, folder.store):
             what = f"{one_line(path)} contains the store or lies in it"
             raise Refused(f"{what}; import from a separate folder.")
+    modified_seconds = int(os.stat(path).st_mtime)
+    written_at = datetime.fromtimestamp(modified_seconds, UTC).astimezone(zone)
     for item in find_parser(format_)(path, zone):
         if isinstance(item, Skipped):
             intake.skip(*item)
@@ -90,7 +93,7 @@ def import_file(
             intake.report.left_out.update(+item)  # none of a kind is not told
         else:
             try:
-                intake.take(item, format_, path, modified_at(path, zone))
+                intake.take(item, format_, written_at)
             except (Refused, Changed) as error:
                 name = item.path if isinstance(item, ImportedNote) else item.title
                 intake.skip(name or item.id, str(error))

@@ -26,9 +26,10 @@ class Turn:
     """A turn as it is written.
 
     Attributes:
-        part: by which the record knows it again.
+        part: by which the record knows it again; behind a tab what a copy of it in
+            another conversation has as well.
         is_certain: an id or a time of its own tells it from every other.
-        is_unique: the id tells it from those of other conversations, too.
+        is_unique: its copies have the same part, or end of it.
     """
 
     speaker: str
@@ -65,47 +66,45 @@ class Fresh:
 
 
 def find_fresh(
-    said: list[Turn], imported: Imported | None, there: list[str], *, whole: bool
+    said: list[Turn], record: Imported, there: list[str], *, whole: bool
 ) -> Fresh:
     """Tell what of a conversation is not kept yet.
 
-    The record says so, whatever became of the turns since. What stands in the session
-    is kept, too: a run may have been killed before its record, or that is lost, or
-    made with another machine's key or by an earlier version.
+    The record says so, whatever became of the turns since; where it is lost, the
+    session does. What a run wrote that was killed before its record stands at the end
+    of the session.
 
     Args:
         said: the conversation's turns.
-        imported: the record of it; None where there is none.
-        there: the turns of its session, as written.
+        record: of what is kept, as far as it can be read; without parts if it is lost.
+        there: the turns of the session, as written.
         whole: the turns begin where the conversation did.
     """
-    record = imported or Imported("")
-    recorded = set(record.parts)
-    is_certain = all(turn.is_certain for turn in said)
+    kept = record
+    keys = [turn.part for turn in said]
+    if not record.parts:
+        kept = record.grown("", there, None)
+        keys = [turn.as_written() for turn in said]
     overlap = Overlap(0, NO_PART)
-    if not is_certain:
-        keys = [turn.part for turn in said]
-        overlap = find_overlap(keys, record, whole=whole)
-    written = 0
-    if there and (whole or imported is None or not is_certain):
-        session = Imported("").grown("", there, None)
-        lines = [turn.as_written() for turn in said]
-        written = find_overlap(lines, session, whole=whole).known
-    unrecorded = list[Turn]()
-    new = list[Turn]()
-    for place, turn in enumerate(said):
-        is_known = turn.is_certain and turn.part in recorded
-        if place >= overlap.known and not is_known:
-            unrecorded.append(turn)
-            if place >= written:
-                new.append(turn)
-    if imported and (whole or overlap.known):
-        unknown = len(there) - max(len(record.parts), written)
-        new = new[_at_end(new, there, unknown) :]
+    if not (record.parts and all(turn.is_certain for turn in said)):
+        overlap = find_overlap(keys, kept, whole=whole)
+    recorded = {known_as(part) for part in record.parts}
+    fresh = list[Turn]()
+    for turn in said[overlap.known :]:
+        if not (turn.is_certain and known_as(turn.part) in recorded):
+            fresh.append(turn)
+    if not record.parts:
+        return Fresh(said, None, fresh)
     behind = None
     if NO_PART < overlap.behind < len(record.parts) - 1:
         behind = record.parts[overlap.behind]
-    return Fresh(unrecorded, behind, new)
+    unknown = len(there) - len(record.parts)
+    return Fresh(fresh, behind, fresh[_at_end(fresh, there, unknown) :])
+
+
+def known_as(part: str) -> str:
+    """Return by which part of a part its own conversation knows it."""
+    return part.partition("\t")[0]
 
 
 def _at_end(new: list[Turn], there: list[str], unknown: int) -> int:

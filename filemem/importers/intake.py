@@ -6,7 +6,6 @@ been killed between the session and its record.
 
 import contextlib
 import itertools
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -25,7 +24,6 @@ from filemem.importers.base import (
     Skipped,
 )
 from filemem.importers.identity import (
-    Fresh,
     Turn,
     as_lines,
     find_fresh,
@@ -103,7 +101,6 @@ class Intake:
         self,
         item: ImportedConversation | ImportedNote,
         format_: str,
-        root: str,
         written_at: datetime,
         *,
         whole: bool = True,
@@ -113,7 +110,6 @@ class Intake:
         Args:
             item: what was read.
             format_: of the export, with which its origin begins.
-            root: the folder of notes.
             written_at: when the export was written; a conversation that says nothing
                 else was then.
             whole: the item begins where the conversation did.
@@ -125,8 +121,7 @@ class Intake:
         self._secrets.clear()
         with contextlib.nullcontext() if self.dry_run else self.folder.locked():
             if isinstance(item, ImportedNote):
-                place = os.fsencode(os.path.join(root, item.path))
-                self._take_note(item, f"{format_}:{item.id or digest(place, 16)}")
+                self._take_note(item, f"{format_}:{item.id}")
             else:
                 self._take_conversation(item, format_, written_at, whole)
 
@@ -156,18 +151,21 @@ class Intake:
         if said and not item.id:
             began = _began(item, said, written_at)
             origin = self._origin_of_opening(format_, item, title, said, began)
-        said = self._without_copies(said, item, origin)
+        said = self._without_copies(said, origin)
         if not said:
             self.report.left_out[EMPTY] += 1
             return
         imported = self.origins.of(origin)
+        record = self._readable(imported) if imported else Imported("")
         path = self.origins.session(origin)
         session = self.folder.memory(path) if path else None
         if imported and imported.path in self._planned:
             path = imported.path
-        fresh = find_fresh(said, imported, turns_of(session), whole=whole)
+        fresh = find_fresh(said, record, turns_of(session), whole=whole)
+        is_known = len(fresh.new) < len(said)
+        is_old = not fresh.new if is_known else whole or not record.parts
         name = title or one_line(item.id)
-        if imported and not path and self._is_deleted(said, imported, fresh, whole):
+        if imported and not path and is_old:
             # Its name may be forgotten, too.
             named = f" as {imported.path}" if "/" in imported.path else ""
             why = f"imported before{named} and deleted since; it stays deleted"
@@ -191,22 +189,21 @@ class Intake:
         if fresh.new:
             self._report_secrets(name)
 
-    def _is_deleted(
-        self, said: list[Turn], imported: Imported, fresh: Fresh, whole: bool
-    ) -> bool:
-        """Tell whether all of a conversation stays deleted.
+    def _readable(self, imported: Imported) -> Imported:
+        """Return a record without what this machine cannot make again.
 
-        What is new of it is kept, where the record tells which turns these are. A
-        record of another machine does not: of its ids and digests none is ours.
+        That are digests by another machine's key, and those of earlier versions.
         """
-        if len(fresh.new) < len(said):
-            return not fresh.new
+        if not any(map(_DIGEST.fullmatch, imported.parts)):
+            return imported
         own = self.gate.digest("").partition(".")[0]
-        is_readable = any(
-            part.startswith(own) or not _DIGEST.fullmatch(part)
-            for part in imported.parts
-        )
-        return whole or not is_readable
+        parts = []
+        for part in imported.parts:
+            if part.startswith(own) or not _DIGEST.fullmatch(part):
+                parts.append(part)
+        if len(parts) == len(imported.parts):
+            return imported
+        return Imported("").grown(imported.path, parts, None)
 
     def _turns(self, item: ImportedConversation) -> list[Turn]:
         """Return the turns that have words, as they will stand in the session."""
@@ -229,24 +226,25 @@ class Intake:
             if is_certain and seen[part] > 1:
                 part = f"{part}#{seen[part]}"
             speaker = self._speaker(turn.speaker, item.assistant)
-            said.append(Turn(speaker, turn.time, clean, part, is_certain, turn.unique))
+            is_unique = turn.shared != ""
+            said.append(Turn(speaker, turn.time, clean, part, is_certain, is_unique))
         return said
 
     def _speaker(self, speaker: str, assistant: str) -> str:
         """Return a speaker as written; an assistant is never called as the user is."""
         name = self._clean(one_line(speaker, MAX_NAME_CHARS))
-        if name and speaker == assistant and self._is_namesake(assistant):
+        if speaker == assistant and name.casefold() == self.folder.name.casefold():
             return ASSISTANT
         return name or self.folder.name
 
-    def _is_namesake(self, assistant: str) -> bool:
-        return assistant.casefold() == self.folder.name.casefold()
-
     def _part(self, turn: ImportedTurn, text: str) -> str:
         """Return by what a turn is known again: its id, else its words and time."""
-        if turn.id:
-            return one_line(turn.id, MAX_TITLE_CHARS)
         words = [turn.speaker, " ".join(text.split())]
+        if turn.id:
+            part = one_line(turn.id, MAX_TITLE_CHARS)
+            if turn.shared not in ("", turn.id):
+                part += f"\t{self.gate.digest(turn.shared, *words)}"
+            return part
         if turn.time:
             words.append(turn.time.isoformat())
         return self.gate.digest(*words)
@@ -293,21 +291,9 @@ class Intake:
                 break
         return origin
 
-    def _without_copies(
-        self, said: list[Turn], item: ImportedConversation, origin: str
-    ) -> list[Turn]:
+    def _without_copies(self, said: list[Turn], origin: str) -> list[Turn]:
         """Return the turns that are not a copy of another conversation's."""
         format_ = origin.partition(":")[0]
-        original = self.origins.of(f"{format_}:{item.copies}")
-        if original and not any(turn.is_unique for turn in said):
-            path = self.origins.session(f"{format_}:{item.copies}")
-            if path is None:  # it was forgotten, and stays so
-                return said[len(original.parts) :]
-            there = turns_of(self.folder.memory(path))
-            written = [turn.as_written() for turn in said]
-            pairs = zip(written, there, strict=False)
-            same = itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)
-            return said[len(list(same)) :]
         kept = []
         for turn in said:
             owners = self.origins.with_part(turn.part, format_)
@@ -334,8 +320,8 @@ class Intake:
             self._planned.add(free)
             return free
         front = {"title": title and quoted(title)}
-        if assistant and not self._is_namesake(assistant):
-            front["assistant"] = quoted(assistant)
+        if assistant:
+            front["assistant"] = quoted(self._speaker(assistant, assistant))
         front["origin"] = quoted(origin)
         lines = [as_lines(said, began.date())]
         return transcript.create(self.folder, name, began, lines, **front)

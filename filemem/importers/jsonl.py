@@ -13,18 +13,15 @@ from filemem.importers.base import (
     Skipped,
     as_dict,
     as_dicts,
-    as_list,
-    as_text,
+    brief,
+    content_text,
     decode_json,
     dicts_at,
-    joined,
-    part_text,
     text_at,
     text_lines,
     time_of,
 )
 from filemem.store.roles import ASSISTANT, ROLE_NAMES, TOOL
-from filemem.text.plain import one_line
 
 MAX_CALL_CHARS = 160
 """Characters that a transcript keeps of what a tool was asked."""
@@ -76,18 +73,17 @@ def spoken_turns(
     turns = list[ImportedTurn]()
     asked = dict[str, str]()
     for message in messages:
-        role = _role(message)
-        speaker = _speaker(role, text_at(message, "name"))
+        speaker = _speaker(message)
         text = message_text(message)
         id = text_at(message, "id")
         for call in dicts_at(message, "tool_calls"):
-            arguments = one_line(text_at(call, "function", "arguments"), MAX_CALL_CHARS)
+            arguments = brief(text_at(call, "function", "arguments"), MAX_CALL_CHARS)
             name = text_at(call, "function", "name") or TOOL
             asked[text_at(call, "id")] = f"{name} {arguments}"
         call_id = text_at(message, "tool_call_id")
-        if role == TOOL and call_id in asked:
+        if text_at(message, "role") == TOOL and call_id in asked:
             speaker = TOOL
-            text = f"{asked.pop(call_id)}: {one_line(text, MAX_RESULT_CHARS)}"
+            text = f"{asked.pop(call_id)}: {brief(text, MAX_RESULT_CHARS)}"
             id = f"call:{call_id}"
         if text and speaker is not None:
             turns.append(ImportedTurn(speaker, time_of(message, zone), text, id))
@@ -96,28 +92,21 @@ def spoken_turns(
 
 def message_text(message: dict[str, Any]) -> str:
     """Return the words of a message whose content is a text or a list of parts."""
-    content = message.get("content")
-    return as_text(content) or joined(part_text(part) for part in as_list(content))
+    return content_text(message.get("content"))
 
 
-def _role(message: dict[str, Any]) -> str:
-    """Return a message's role; an item of another type than a message has none."""
-    role = text_at(message, "role")
-    if role or "type" in message:
-        return role
-    return "unknown"
-
-
-def _speaker(role: str, name: str) -> str | None:
+def _speaker(message: dict[str, Any]) -> str | None:
     """Return the speaker of a message: its role decides whose words it holds.
 
     A name tells one person from another, never a person from an assistant. None for a
-    role that is nobody's.
+    role that is nobody's, and for an item of another type than a message.
     """
+    role = text_at(message, "role")
+    name = text_at(message, "name")
     if role == "user":
         return "" if name.casefold() in ROLE_NAMES else name
-    if not role or role in _UNHEARD_ROLES:
+    if role in _UNHEARD_ROLES or (not role and "type" in message):
         return None
-    if role in (ASSISTANT, "unknown"):
-        return role
+    if role in (ASSISTANT, ""):
+        return role or "unknown"
     return f"{role} (role)"

@@ -9,6 +9,7 @@ from filemem.importers.base import ImportedNote, Item, Skipped
 from filemem.store import files
 from filemem.store.folder import SUFFIXES, is_memory_name
 from filemem.store.memory import LARGEST, parse
+from filemem.text.plain import digest
 
 
 def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
@@ -54,4 +55,4 @@ def _note(path: str, place: str) -> ImportedNote | Skipped:
     if len(data) > LARGEST:
         limit = f"larger than {LARGEST // 1_000_000} MB"
         return Skipped(path, f"{limit}; split it into smaller files")
-    return ImportedNote(path, data)
+    return ImportedNote(path, data, digest(os.fsencode(place), 16))

@@ -42,7 +42,7 @@ def add_conversation(
         return ""
     intake = Intake(folder)
     conversation = ImportedConversation(id, title, None, turns)
-    intake.take(conversation, FORMAT, "", at, whole=not id)
+    intake.take(conversation, FORMAT, at, whole=not id)
     report = intake.report
     for taken in (*report.added, *report.updated, *report.unchanged):
         return taken.path

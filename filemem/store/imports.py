@@ -51,6 +51,11 @@ class Imported:
         return Imported(path, [*self.parts, *parts], [*self.parents, *parents])
 
 
+def shared(part: str) -> str:
+    """Return what of a part its copies in other conversations have, too."""
+    return part.rpartition("\t")[2]
+
+
 class Origins:
     """Where what one user imported came from, for one import.
 
@@ -71,8 +76,11 @@ class Origins:
         return self._all().get(origin)
 
     def with_part(self, part: str, format_: str) -> list[str]:
-        """Return the origins of a format that have a part, the newest last."""
-        owners = self._owners.get(part, ()) if self._all() else ()
+        """Return the origins of a format that have a part, the newest last.
+
+        Of a part with a tab what stands behind it is the same in its copies.
+        """
+        owners = self._owners.get(shared(part), ()) if self._all() else ()
         found = (owner for owner in owners if owner.partition(":")[0] == format_)
         return list(dict.fromkeys(found))
 
@@ -98,7 +106,7 @@ class Origins:
         before = self._imported.get(origin, Imported(path))
         self._imported[origin] = before.grown(path, parts, behind)
         for part in parts:
-            self._owners.setdefault(part, []).append(origin)
+            self._owners.setdefault(shared(part), []).append(origin)
 
     def add(
         self, origin: str, path: str, parts: list[str], behind: str | None = None

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import filemem
 
-from filemem import FilememError, NotFound, Refused, Store
+from filemem import FilememError, NotFound, Refused, Store, Toolbox
 from filemem.api import User
 from filemem.importers import FORMATS, ImportReport, import_file
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.problems import problems_of
+from filemem.store.roles import Role
 
 ZONE = dt.timezone(dt.timedelta(hours=2))
 NOON = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
@@ -277,6 +278,54 @@ def test_a_fork_keeps_what_is_its_own_and_brings_back_nothing_forgotten(
     run(mara, "claude-code", tmp_path / "p")
     assert kept(mara, paths["In green."]) == ["In green.", "Thanks."]
     assert len(list(mara.folder.paths())) == 2
+
+
+def test_what_an_agent_s_work_came_to_is_found_and_nobody_said_it(
+    mara: User, tmp_path: Path
+) -> None:
+    work = Path(__file__).with_name("exports") / "claude-code/work.jsonl"
+    [taken] = run(mara, "claude-code", work).added
+    memory = mara.open_file(taken.path)
+    assert memory.role("document") is Role.DOCUMENT
+    tools = Toolbox(mara.folder, lambda: dt.datetime(2026, 6, 10))
+    found = tools.call("search_files", {"query": "What broke the build last week?"})
+    assert "error TS2304" in found and "Tulip" not in found
+
+
+def rollout(path: Path, *ids: str, day: int, copied: int = 0, texts: list[str]) -> None:
+    """Write a Codex session; the copied texts have the moment of the fork."""
+    stamp = f"2026-05-{day:02}T09:00:00.000Z"
+    rows = [{"type": "session_meta", "payload": {"id": id}} for id in ids]
+    for number, text in enumerate(texts):
+        said = {"type": "user_message", "message": text}
+        clock = stamp if number < copied else f"2026-05-{day:02}T10:{number:02}:00Z"
+        rows.append({"type": "event_msg", "payload": said, "timestamp": clock})
+    lines = [json.dumps({"timestamp": stamp, **line}) + "\n" for line in rows]
+    path.write_text("".join(lines))
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_codex_fork_brings_back_nothing_of_a_forgotten_original(
+    mara: User, tmp_path: Path, known: bool
+) -> None:
+    """Whether it was taken in before or not, and wherever it branches off."""
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    texts = ["Sketch the map.", "yes", "In red.", "Dashed."]
+    rollout(folder / "rollout-1.jsonl", "a", day=4, texts=texts)
+    fork = folder / "rollout-2.jsonl"
+    if known:
+        rollout(fork, "b", "a", day=5, copied=2, texts=[*texts[:2], "In green."])
+    run(mara, "codex", folder)
+    mara.forget(next(path for path in mara.folder.paths() if "sketch" in path))
+    own = ["In green.", "yes", "Dashed."]
+    rollout(fork, "b", "a", day=5, copied=2, texts=[*texts[:2], *own])
+    run(mara, "codex", folder)
+    [path] = mara.folder.paths()
+    assert kept(mara, path) == own
+    before = files(mara)
+    run(mara, "codex", folder)
+    assert files(mara) == before
 
 
 # -- notes -----------------------------------------------------------------------------

@@ -1,0 +1,144 @@
+"""Claude Code's sessions: `~/.claude/projects/<folder>/<session>.jsonl`.
+
+The rows are as its sessions have them (docs.claude.com, SDK sessions;
+simonw/claude-code-transcripts; daaain/claude-code-log).
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import tzinfo
+from functools import partial
+from typing import Any
+
+from filemem.importers.agent_work import AgentWork
+from filemem.importers.base import (
+    HIDDEN,
+    ImportedConversation,
+    ImportedTurn,
+    LeftOut,
+    as_dict,
+    content_text,
+    dicts_at,
+    dig,
+    joined,
+    parse_time,
+    text_at,
+)
+from filemem.importers.coding_agents import Entry, sessions, spoken
+
+ASSISTANT = "Claude"
+# Tags between which it puts its own text among a person's, or in its place.
+_TAGS = (
+    "command-name command-message command-args command-contents local-command-stdout "
+    "local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr "
+    "system-reminder task-notification ide_opened_file ide_selection ide_diagnostics "
+    "user-prompt-submit-hook filemem-context"
+).split()
+_ASIDE_KEYS = (
+    "isSidechain",
+    "isMeta",
+    "isCompactSummary",
+    "isVisibleInTranscriptOnly",
+    "isApiErrorMessage",
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_COMMAND_NAME = re.compile(r"<command-name>([^<]{1,100})</command-name>")
+_COMMAND_WORDS = re.compile(r"<command-args>(.+?)</command-args>", re.DOTALL)
+_TITLE_KEYS = {
+    "summary": "summary",
+    "ai-title": "aiTitle",
+    "custom-title": "customTitle",
+}
+_QUESTION_TOOL = "AskUserQuestion"
+# What a person said who refused a call stands behind this, before a note to the model.
+_REFUSAL = re.compile(
+    r"the user said:\n(?!The user wants to clarify)(.+?)(?:\n\nNote: |\Z)", re.DOTALL
+)
+
+
+def _read(
+    entries: Iterator[Entry], zone: tzinfo | None, left_out: LeftOut
+) -> ImportedConversation:
+    """Read one session by the order of its file.
+
+    What a person took back they said as well. A row that is written again, with the
+    same uuid, is one message.
+    """
+    title = ""
+    is_fork = False
+    work = AgentWork()
+    questions = set[str]()
+    turns = dict[str, ImportedTurn]()
+    for entry in entries:
+        row = entry.value
+        kind = text_at(row, "type")
+        title = text_at(row, _TITLE_KEYS.get(kind, "")) or title
+        if _is_aside(row):
+            left_out[HIDDEN] += kind in ("user", "assistant", "attachment")
+            continue
+        id = text_at(row, "uuid") or str(entry.line)
+        is_copy = bool(text_at(row, "forkedFrom", "sessionId"))
+        is_fork = is_fork or is_copy
+        moment = parse_time(row.get("timestamp"), zone)
+        said = list[ImportedTurn]()
+        for part in dicts_at(row, "message", "content"):
+            if text_at(part, "name") == _QUESTION_TOOL:
+                questions.add(text_at(part, "id"))
+            if not text_at(row, "toolDenialKind"):
+                said += work.told(part, moment)
+        text = _text(row, kind, questions, left_out)
+        if text:
+            speaker = ASSISTANT if kind == "assistant" else ""
+            shared = id if is_copy or _UUID.fullmatch(id) else ""
+            said.append(ImportedTurn(speaker, moment, text, id, shared))
+        for turn in said:
+            turns.setdefault(turn.id, turn)
+    return ImportedConversation("", title, None, list(turns.values()), is_fork=is_fork)
+
+
+def _is_aside(row: dict[str, Any]) -> bool:
+    """Tell whether a row is the program's own, or a subagent's."""
+    origins = {
+        text_at(row, "origin", "kind"),
+        text_at(row, "attachment", "origin", "kind"),
+        text_at(row, "attachment", "commandMode"),
+    }
+    is_synthetic = text_at(row, "message", "model") == "<synthetic>"
+    is_other = not origins <= {"", "human", "prompt"}
+    return is_synthetic or is_other or any(row.get(key) for key in _ASIDE_KEYS)
+
+
+def _text(
+    row: dict[str, Any], kind: str, questions: set[str], left_out: LeftOut
+) -> str:
+    """Return what somebody said in a row.
+
+    What the person typed while the agent worked is an attachment; what they answered
+    to a question, or said as they refused a call, is the result of a tool.
+    """
+    if text_at(row, "attachment", "type") == "queued_command":
+        return spoken(dig(row, "attachment", "prompt"), _TAGS, left_out)
+    if kind not in ("user", "assistant"):
+        return ""
+    content = dig(row, "message", "content")
+    texts = []
+    if isinstance(content, str) and kind == "user":
+        name = _COMMAND_NAME.search(content)
+        words = _COMMAND_WORDS.search(content)
+        if name and words:
+            texts.append(f"{name[1].strip()} {words[1].strip()}")
+    texts.append(spoken(content, _TAGS, left_out))
+    for part in dicts_at(row, "message", "content"):
+        for question in dicts_at(part, "input", "questions"):
+            if text_at(part, "name") == _QUESTION_TOOL:
+                texts.append(text_at(question, "question"))
+        if text_at(part, "tool_use_id") in questions:
+            answers = as_dict(dig(row, "toolUseResult", "answers"))
+            texts += map(content_text, answers.values())
+        refusal = _REFUSAL.search(content_text(part.get("content")))
+        if refusal and text_at(row, "toolDenialKind") == "user-rejected":
+            texts.append(refusal[1])
+    return joined(texts, "\n\n")
+
+
+claude_code = partial(sessions, ASSISTANT, r".*\.jsonl", _read)
