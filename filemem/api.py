@@ -15,14 +15,7 @@ from filemem.chat.recall import prompt_context
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.forget.plan import plan_for
 from filemem.git.past import Past, as_of
-from filemem.jobs import (
-    JobRun,
-    consolidated,
-    forget,
-    keep_fact,
-    remembered,
-)
-from filemem.learn.outcome import together
+from filemem.jobs import JobRun, forget, read_conversations, remembered
 from filemem.learn.records import Decision
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
@@ -155,9 +148,8 @@ class User:
             Busy: another job works on these memories.
             ModelError: the model failed; what it had read by then is kept.
         """
-        done = together(
-            consolidated(self.folder, _moment(self.folder, at), self._model(model))
-        )
+        moment = _moment(self.folder, at)
+        done = read_conversations(self.folder, moment, self._model(model))
         if done.error:
             raise ModelError(done.error)
         return done.decisions
@@ -244,7 +236,6 @@ class User:
             self.folder,
             self._model(model) or OfflineModel(),
             lambda: _moment(self.folder, None),
-            remember=keep_fact,
         )
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":

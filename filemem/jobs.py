@@ -17,7 +17,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from filemem import index, overview
-from filemem.chat.conversation import Remembered
 from filemem.errors import FilememError, in_words, missing_extra
 from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan
@@ -30,7 +29,7 @@ from filemem.index import vectors
 from filemem.learn import consolidate as reading
 from filemem.learn import remember as keeping
 from filemem.learn.consolidate import cost
-from filemem.learn.outcome import Applied, together
+from filemem.learn.outcome import Applied
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
 from filemem.store import config, keys
@@ -126,20 +125,34 @@ def remembered(
         return done
 
 
-def consolidated(
-    folder: Folder, at: dt.datetime, model: Model | None, **how: Any
-) -> Iterator[Applied]:
-    """Consolidate, as `learn.consolidate.run` is told `how` to, request by request.
+def read_conversations(
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    progress: Progress = no_progress,
+    *,
+    review: bool = False,
+) -> Applied:
+    """Have a model read all that waits, and commit what becomes of each request.
 
-    What becomes of each is committed. What a model has noted has its vectors then,
-    where there are any.
+    What was noted has its vectors then, where there are any. Where the model fails the
+    result says so, and what was read before stands.
+
+    Args:
+        folder: whose conversations these are.
+        at: the moment that counts as now.
+        model: who reads; without one only what a killed run has left is finished.
+        progress: told how many requests are done.
+        review: only propose.
     """
+    whole = Applied()
     with JobRun(folder, "consolidate", at) as run:
-        for done in reading.run(folder, at, model, **how):
-            done.notes += run.commit(done.subject, done.paths)
-            yield done
+        for done in reading.run(folder, at, model, progress, review=review):
+            whole.add(done)
+            whole.notes += run.commit(done.subject, done.paths)
     if model:
         vectors.catch_up(index.of(folder))
+    return whole
 
 
 def imported(
@@ -215,12 +228,6 @@ def forget(
     return done._replace(facts={**done.facts, **facts, "notes": notes})
 
 
-def keep_fact(user: Folder, words: str, at: dt.datetime, source: str) -> Remembered:
-    """Keep words as a fact, as a chat asks for it, which commits it with its turns."""
-    done = keeping.remember(user, words, at, source=source)
-    return Remembered(done.decisions[0].path, done.paths, done.notes)
-
-
 # -- what keeps a memory in order ------------------------------------------------------
 
 Job = Callable[..., JobDone | list[JobDone]]
@@ -257,7 +264,9 @@ def maintain(
         done = []
         if not dry:
             folder.delete_abandoned()
-        learned = Applied() if dry else together(consolidated(folder, at, model))
+        learned = Applied()
+        if not dry:
+            learned = read_conversations(folder, at, model)
         if learned.paths or (model and not dry):
             done.append(learned.told())
         if dry or not model:
@@ -325,7 +334,6 @@ def consolidate(
     model: Model | None,
     dry: bool,
     review: bool,
-    requests: int = 0,
 ) -> JobDone:
     """Have the model read what waits.
 
@@ -336,17 +344,13 @@ def consolidate(
         model: who reads; without one, what that takes is told.
         dry: only tell what that takes.
         review: only propose.
-        requests: how many there will be.
 
     Raises:
         ModelError: nothing could be read.
     """
     if dry or not model:
         return cost(folder, model)._replace(job="")
-    done = Applied()
-    for number, one in enumerate(consolidated(folder, at, model, review=review), 1):
-        done.add(one)
-        progress(min(number, requests), requests)
+    done = read_conversations(folder, at, model, progress, review=review)
     if done.error and not done.decisions:
         raise ModelError(done.error)
     return done.told()

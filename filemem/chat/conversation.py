@@ -15,6 +15,7 @@ from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
 from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
+from filemem.learn.remember import remember
 from filemem.llm import prompt
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
@@ -45,21 +46,6 @@ NO_MORE_CALLS = (
 RECALL_TOKENS = 400  # of what stands beside a message for a model with tools
 TOOLLESS_RECALL_TOKENS = 1200  # for one without
 SUMMARISED_TOKENS = 6000  # of turns, in one request for a summary
-
-
-@dataclass(frozen=True)
-class Remembered:
-    """What became of words that were to be kept as a fact.
-
-    `path` is the memory's, `written` all paths that changed, `notes` sentences on it.
-    """
-
-    path: str
-    written: list[str]
-    notes: list[str]
-
-
-Remember = Callable[[Folder, str, dt.datetime, str], Remembered]
 
 
 @dataclass
@@ -105,8 +91,6 @@ class Conversation:
         model: who answers; an OfflineModel has the best passages quoted.
         now: returns the person's local time, with its zone.
         transcript: the conversation to go on with; a new one by default.
-        remember: keeps words as a fact, with their source; without it a message that
-            begins "remember that" is a message like any other.
     """
 
     def __init__(
@@ -115,13 +99,11 @@ class Conversation:
         model: Model,
         now: Callable[[], dt.datetime],
         transcript: Transcript | None = None,
-        remember: Remember | None = None,
     ) -> None:
         self.user = user
         self.model = model
         self.now = now
         self.transcript = transcript or Transcript(user)
-        self.remember = remember
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
         self.turn = TurnState(Passage(0, 0, user.name, "", ""))
@@ -258,17 +240,18 @@ class Conversation:
         """
         message = self.turn.said.text
         words = to_remember(message)
-        if not words or self.remember is None:
+        if not words:
             return ""
         if not self.kept:
             return said_to(message, phrases.OFF_THE_RECORD)
         source = f"{self.transcript.path}:{self.turn.said.line}"
         try:
-            done = self.remember(self.user, words, self.now(), source)
+            done = remember(self.user, words, self.now(), source=source)
         except FilememError as error:
             return said_to(message, phrases.NOT_KEPT).format(error)
-        self.written += done.written
-        kept = said_to(message, phrases.KEPT).format(one_line(words), done.path)
+        self.written += done.paths
+        path = done.decisions[0].path
+        kept = said_to(message, phrases.KEPT).format(one_line(words), path)
         return "\n".join([kept, *done.notes])
 
     def _quoted(self) -> Quotes:

@@ -6,8 +6,7 @@ import os
 import re
 import select
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import click
@@ -26,12 +25,12 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, Progress, Row, say, say_dim, sentence, show
 from filemem.cli.screen import Screen
-from filemem.errors import Busy, FilememError, NotFound, in_words
+from filemem.errors import FilememError, NotFound
 from filemem.index import vectors
-from filemem.jobs import JobRun, consolidated, keep_fact
-from filemem.learn import proposals, sessions
+from filemem.jobs import JobRun
+from filemem.learn import background, proposals
+from filemem.learn.consolidate import cost
 from filemem.llm.choice import NOTICE, OfflineModel
-from filemem.llm.model import Model
 from filemem.store import config, transcript
 from filemem.store.folder import Folder
 from filemem.store.passages import NO_ANSWER
@@ -76,8 +75,10 @@ OFF = (
 )
 ON = ("From here on everything is kept again.", "從現在起恢復保存。")
 KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
-WAITING = ("Conversations that wait for a model: {}.", "等待模型閱讀的對話：{}段。")
-BY_HAND = (" /remember TEXT keeps a fact meanwhile.", "可用 /remember 內容 記下事實。")
+WAITING = (
+    "Conversations that wait for a model: {}. /remember TEXT keeps a fact meanwhile.",
+    "等待模型閱讀的對話：{}段。可用 /remember 內容 記下事實。",
+)
 READ_ONLY = "{} cannot be written, so nothing of this is kept."
 WISHES_WAIT = (
     "What {} says on how to talk with you is read as data, as this store only lies"
@@ -88,7 +89,6 @@ NO_WRITER = (
 )
 SHOWN_TURNS = 4  # of a resumed session
 SHOWN_CHARS = 300  # of each
-READ_FROM_TOKENS = 2_000  # that wait, from which on a chat has them read
 PASTE_SECONDS = 0.03  # in which the next line of what is pasted comes
 _SLASH = re.compile(  # blanks of Chinese width and line ends, too
     r"[/／]([a-zA-Z0-9_]+)(?:\s+(.*))?", re.DOTALL
@@ -102,7 +102,6 @@ class Chat:
         self._call = call
         self._talk = talk
         self._screen = screen
-        self._read: list[str] = []  # what the background reading has to tell
 
     def once(self, message: str) -> int:
         """Answer one message; return exit code 2 where there was no whole answer."""
@@ -113,22 +112,33 @@ class Chat:
             )
         if not transcript.newest(self._talk.user):
             self._say_if_offline()
+        self._tell_news()
         return self._take(message.strip())
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
         self._greet()
-        self._read_in_background()
+        self.have_read()
         for message in _messages():
             if message.lower() in ENDS:
                 break
             if message:
                 self._take(message)
-            while self._read:
-                self._screen.aside(self._read.pop(0))
+            self._tell_news()
         if self._talk.user.exists():
             self._say_goodbye()
         return 0
+
+    def have_read(self, ended: Collection[str] = ()) -> None:
+        """Begin to have read what has ended; so have the sessions named."""
+        talk = self._talk
+        background.start(talk.user, talk.model, talk.now(), ended)
+
+    def _tell_news(self) -> None:
+        """Tell what came of what was read meanwhile, in a line."""
+        told = background.take_news(self._talk.user)
+        if told:
+            self._screen.aside(told)
 
     def _greet(self) -> None:
         talk = self._talk
@@ -151,16 +161,18 @@ class Chat:
         waiting = proposals.count(talk.user)
         if waiting:
             aside(f"Waiting for you, in filemem review: {waiting}.")
+        self._tell_news()
         aside("/help (帮助) lists the commands, Ctrl-D ends.")
 
     def _say_goodbye(self) -> None:
         talk = self._talk
         message = self._screen.message
-        told = said_to(message, WAITING).format(sessions.waiting(talk.user)[0])
+        told = ""
         if talk.transcript.path:
-            told = said_to(message, KEPT).format(talk.transcript.path) + told
+            told = said_to(message, KEPT).format(talk.transcript.path)
         if talk.offline:
-            told += said_to(message, BY_HAND)
+            waiting = cost(talk.user, None).facts["conversations"]
+            told += said_to(message, WAITING).format(waiting)
         self._screen.aside(told)
         vectors.catch_up(index.of(talk.user))
 
@@ -257,31 +269,6 @@ class Chat:
         finally:
             if was_kept:
                 self._talk.go_on_the_record()
-
-    # -- in the background -------------------------------------------------------------
-
-    def _read_in_background(self) -> None:
-        """Have earlier conversations read, where enough of them waits."""
-        talk = self._talk
-        if talk.offline or not config.of(talk.user).consolidate:
-            return
-        _, tokens = sessions.waiting(talk.user, talk.transcript.path)
-        if tokens >= READ_FROM_TOKENS:
-            threading.Thread(
-                target=self._read_earlier, args=[talk.model], daemon=True
-            ).start()
-
-    def _read_earlier(self, model: Model) -> None:
-        """Have a model read what waits; the chat shows what came of it."""
-        talk = self._talk
-        path = talk.transcript.path
-        try:
-            for done in consolidated(talk.user, talk.now(), model, besides=path):
-                self._read += done.lines()
-        except Busy:
-            return  # another job is at it
-        except (FilememError, OSError) as error:
-            self._read.append(in_words(error))
 
 
 def _messages() -> Iterator[str]:
@@ -383,13 +370,18 @@ def chat_command(
         talk.go_off_the_record()
     if _has_wishes_that_wait(talk):
         screen.aside(WISHES_WAIT.format(one_line(talk.user.root)))
+    chat = Chat(call, talk, screen)
+    ended = ""
     with _recorded(talk):
-        chat = Chat(call, talk, screen)
         if message is None and sys.stdin.isatty():
-            return chat.run()
-        if message is None:
-            message = sys.stdin.buffer.read().decode(errors="replace")
-        return chat.once(message)
+            code = chat.run()
+            ended = talk.transcript.path
+        else:
+            if message is None:
+                message = sys.stdin.buffer.read().decode(errors="replace")
+            code = chat.once(message)
+    chat.have_read([ended])
+    return code
 
 
 def _conversation(
@@ -407,7 +399,7 @@ def _conversation(
         if not how["off"]:
             going_on = unanswered(user, call.clock().date())
     model = call.model(user, how["model"]) or OfflineModel()
-    return Conversation(user, model, call.clock, going_on, keep_fact)
+    return Conversation(user, model, call.clock, going_on)
 
 
 def _is_read_only(user: Folder) -> bool:

@@ -18,7 +18,7 @@ from filemem.cli.output import Output, choose, confirmed, dim, say, say_dim
 from filemem.forget.plan import plan_deletion, split_place
 from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
-from filemem.learn.outcome import Applied, together
+from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
@@ -75,7 +75,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
     if not waiting:
         yield "Nothing waits for review."
         return 1
-    made: list[Applied] = []
+    done = Applied()
     with jobs.JobRun(user, "review", call.now, exclusive=False) as run:
         try:
             for number, found in enumerate(waiting, 1):
@@ -87,11 +87,10 @@ def review_command(call: Context, accept_all: bool) -> Output:
                     answer = _answer(user, found)
                 if answer == "q":
                     break
-                yield from _carry_out(call, log, found, answer, made)
+                yield from _carry_out(call, log, found, answer, done)
         except click.Abort:
             yield "\nThe rest waits."
         finally:
-            done = together(made)
             say_dim(*run.commit(done.subject, done.paths))
     return 0
 
@@ -133,25 +132,25 @@ def _answer(user: Folder, found: Proposal) -> str:
 
 
 def _carry_out(
-    call: Context, log: LearnLog, found: Proposal, answer: str, made: list[Applied]
+    call: Context, log: LearnLog, found: Proposal, answer: str, done: Applied
 ) -> Output:
-    """Do what was answered to a proposal, and add it to what was made."""
+    """Do what was answered to a proposal, and add it to what was done."""
     user = log.folder
     if answer == "r":
         remember.reject(user, found)
-        made.append(Applied(paths=[found.path]))
+        done.paths.append(found.path)
         yield "rejected"
     elif found.forgets and answer == "a":
         yield from _forget(call, user, found)
     elif answer in ("a", "e"):
         as_it_is_now = proposals.read(user, found.path)
-        made.append(remember.accept(user, log, as_it_is_now, call.now))
-        yield from made[-1].lines(whole=True)
+        accepted = remember.accept(user, log, as_it_is_now, call.now)
+        done.add(accepted)
+        yield from accepted.lines(whole=True)
 
 
 def _forget(call: Context, user: Folder, found: Proposal) -> Output:
     """Delete what a person wanted forgotten, and the wish with it."""
-    remember.detach(user, found)
     remember.reject(user, found)
     there = [one for one in found.forgets if user.find(split_place(one)[0])]
     if there:

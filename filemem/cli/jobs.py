@@ -18,9 +18,10 @@ from filemem.cli.context import (
     split_line,
 )
 from filemem.cli.output import Output, OutputForm, Progress, Row, say, say_dim
-from filemem.errors import FilememError, Problem
+from filemem.errors import Busy, FilememError, Problem, in_words
 from filemem.forget.sweep import explain
 from filemem.jobs import Job, UserJob
+from filemem.learn import background
 from filemem.learn.consolidate import cost
 from filemem.store import config
 from filemem.store.folder import JobDone
@@ -36,12 +37,13 @@ NOBODY = "There is nobody in {} yet; start with: filemem chat"
     is_flag=True,
     help="Only propose; filemem review then asks you about each.",
 )
+@click.option("--for-later", "later", is_flag=True, hidden=True)
 @model_option
 @many_option
 @dry_run_option
 @json_option
 @prints
-def consolidate_command(call: Context, **options: Any) -> Output:
+def consolidate_command(call: Context, later: bool, **options: Any) -> Output:
     """Part of maintain: make facts of what was said.
 
     The model reads every conversation once, several per request, and makes facts,
@@ -49,7 +51,23 @@ def consolidate_command(call: Context, **options: Any) -> Output:
     by --dry-run. Without a model, conversations wait.
 
     Example: filemem consolidate --dry-run"""
-    return _run(call, jobs.consolidate, **options)
+    if later:
+        _read_for_later(call, options["model"])
+        return 0
+    return (yield from _run(call, jobs.consolidate, **options))
+
+
+def _read_for_later(call: Context, model: str | None) -> None:
+    """Read what waits, and leave one line on it for the next chat."""
+    user = call.the_user()
+    try:
+        told = jobs.read_conversations(user, call.now, call.model(user, model)).news
+    except Busy:
+        return  # who is at it reads this, too
+    except (FilememError, OSError) as error:
+        told = in_words(error)
+    if told:
+        background.leave_news(user, told)
 
 
 @click.command("compact")
@@ -212,8 +230,6 @@ def _run(call: Context, job: Job, **options: Any) -> Output:
         takes = cost(user, options["model"])
         if takes.facts["requests"]:
             say_dim(*takes.said)
-        if job is jobs.consolidate:
-            options["requests"] = takes.facts["requests"]
     with Progress(f"{job.__name__} {user.name}") as show:
         results = jobs.do(job, user, call.now, show, **options)
     for result in results:

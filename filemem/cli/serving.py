@@ -1,6 +1,7 @@
 """Commands that serve other programs: mcp and its clients; serve, and keys."""
 
 import contextlib
+import datetime as dt
 import json
 import os
 import shlex
@@ -17,6 +18,8 @@ from filemem.cli.context import Context, model_option, new_option, pass_call, pr
 from filemem.cli.output import Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.jobs import imported
+from filemem.learn import background
+from filemem.llm.choice import chosen_model
 from filemem.mcp import clients, hooks, server
 from filemem.store import keys
 from filemem.store.folder import Folder
@@ -142,8 +145,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
                 yield Safe(told)
             signal.setitimer(signal.ITIMER_REAL, 0)
         elif wait or _detached():
-            session = event["transcript_path"]
-            imported(StoreFolder(user.store), client, session, call.now, user.name)
+            _take_in(user, client, event, call.now)
     except Exception as error:  # noqa: BLE001  an agent's session must not end by it
         sentence = one_line(in_words(error) or repr(error))
         if isinstance(error, ValueError | KeyError | TypeError | RecursionError):
@@ -151,6 +153,16 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         say(f"filemem: {sentence}", err=True)
         return 1  # 2 would keep the agent from going on
     return 0
+
+
+def _take_in(user: Folder, client: str, event: dict[str, Any], at: dt.datetime) -> None:
+    """Import the session of an event, and have it read if that has ended it."""
+    store = StoreFolder(user.store)
+    report, _ = imported(store, client, event["transcript_path"], at, user.name)
+    ended = []
+    if event["hook_event_name"] in hooks.ENDING:
+        ended = [entry.path for entry in (*report.added, *report.updated)]
+    background.start(user, chosen_model(user, None), at, ended)
 
 
 def _detached() -> bool:
@@ -185,7 +197,7 @@ def install_command(
 
     What to paste into its settings is printed. Claude Code and Codex have a command
     that does it, claude mcp add and codex mcp add, which is run if you agree. What
-    hooks import becomes facts with the next filemem maintain.
+    hooks import is read by your model when the session has ended, if you have one.
 
     Example: filemem mcp install claude-code"""
     is_there = os.path.isdir(_opened(call).root)

@@ -37,8 +37,9 @@ from filemem.store.passages import FORGOTTEN, Passage
 from filemem.store.paths import DATED, PROFILE, live
 from filemem.text.plain import digest, one_line
 
-# In the bookkeeping: what is made anew, and digests of an earlier version's server.
-CACHES = ("index", "vectors", "chats.jsonl")
+# In the bookkeeping: what is made anew, what the next chat was to tell, and digests of
+# an earlier version's server.
+CACHES = ("index", "vectors", "news.txt", "chats.jsonl")
 MAX_LINES = 10_000  # of a range that a citation names
 _BACKUP_MARKS = ".#~$"  # what editors put before a name
 

@@ -29,6 +29,7 @@ from filemem.text.spans import Span
 
 NOT_SHOWN = 0.5  # confidence in what names a number or a name that was shown nowhere
 BY_MACHINE = 0.3  # confidence in what only a machine said
+IMPLIED = (0, 12, 1900, 2000)  # 3 pm is 15:00, '84 is 1984
 
 
 @dataclass(frozen=True)
@@ -277,16 +278,12 @@ class ShownText:
 
     def __init__(self, request: Request) -> None:
         text = re.sub(r"(?m)^\[\d+:\d+\]", "", request.text)
-        self._letters = comparable(text)
-        self._numbers = _numbers(text)
-        self._numbers.update(map(str, numbers(terms.simplified(text))))
         for turn in request.turns.values():
             for mention in dates.mentioned(turn.text, turn.day):
                 for span in mention.spans:  # a bare Friday's may be several
-                    self._numbers |= _numbers(f"{span.start} {span.end}")
-        for number in [one for one in self._numbers if len(one) < 3]:
-            as_hour = str(int(number) + 12)  # 3 pm is 15:00
-            self._numbers |= {as_hour, f"19{number}"}  # born in '84
+                    text += f" {span.start} {span.end}"
+        self._letters = comparable(text)
+        self._numbers = _in_digits(text) | numbers(terms.simplified(text))
 
     def holds(self, text: str) -> bool:
         """Tell whether the numbers and the linked names of a text were shown.
@@ -294,8 +291,10 @@ class ShownText:
         Args:
             text: a fact, with its links.
         """
-        if not _numbers(plain(text)) <= self._numbers:
-            return False
+        for number in _in_digits(plain(text)):
+            shown_as = {number - more for more in IMPLIED}
+            if shown_as.isdisjoint(self._numbers):
+                return False
         names = " ".join(name for name, _ in LINK.findall(text))
         for word in terms.tokens(names):
             is_telling = len(word) > 2 or terms.is_cjk(word)
@@ -304,8 +303,7 @@ class ShownText:
         return True
 
 
-def _numbers(text: str) -> set[str]:
-    """Return the numbers in a text's digits."""
-    whole_hours = re.sub(r":00(?!\d)", "", one_form_of_numbers(text))
-    digits = re.findall(r"\d+", whole_hours)
-    return {one.lstrip("0") or "0" for one in digits}
+def _in_digits(text: str) -> set[int]:
+    """Return the numbers in a text's digits; the minutes of 14:00 are none."""
+    digits = re.findall(r"\d{1,18}", one_form_of_numbers(text))
+    return {int(one) for one in digits} - {0}

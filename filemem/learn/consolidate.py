@@ -7,7 +7,7 @@ next, which reads these turns again.
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -26,7 +26,13 @@ from filemem.learn.write import Writer
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
 from filemem.store import config
-from filemem.store.folder import PROPOSED, Folder, JobDone
+from filemem.store.folder import (
+    PROPOSED,
+    Folder,
+    JobDone,
+    Progress,
+    no_progress,
+)
 from filemem.store.paths import archived, kind_of, live
 from filemem.text.plain import count_tokens, counted
 
@@ -45,9 +51,9 @@ def run(
     folder: Folder,
     at: dt.datetime,
     model: Model | None,
+    progress: Progress = no_progress,
     *,
     review: bool = False,
-    besides: str = "",
 ) -> Iterator[Applied]:
     """Have a model read all that waits, request by request, in the order of the days.
 
@@ -56,8 +62,8 @@ def run(
         at: the moment of the run.
         model: without one nothing is read; what a person did by hand, and what a killed
             run has left, is finished all the same.
+        progress: told how many requests are done.
         review: only propose, as where the store's settings say so.
-        besides: the path of a session that is left out.
 
     Yields:
         What was done; where the model fails, the last says so, and what was read before
@@ -68,8 +74,8 @@ def run(
     if model:
         review = review or config.of(folder).review
         reading = Reading(folder, log, at, model, is_review=review)
-        readable = _readable(unread(folder, log, besides), log, model)
-        yield from reading.read(batches(readable))
+        waiting = list(batches(readable(folder, log, model)))
+        yield from reading.read(waiting, progress)
         yield from _stuck(folder, log, model)
 
 
@@ -83,8 +89,7 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     Returns:
         The facts `conversations`, `requests` and `tokens`, some of which are estimated.
     """
-    log = LearnLog(folder)
-    turns = list(_readable(unread(folder, log), log, model))
+    turns = list(readable(folder, LearnLog(folder), model))
     requests = len(list(batches(turns)))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
     tokens = requests * count_tokens(rules)
@@ -101,12 +106,16 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     return JobDone("consolidate", [said], data)
 
 
-def _readable(
-    turns: Iterable[SaidTurn], log: LearnLog, model: Model | None
-) -> Iterator[SaidTurn]:
-    """Leave out the turns to which alone this model's answer was cut off."""
+def readable(folder: Folder, log: LearnLog, model: Model | None) -> Iterator[SaidTurn]:
+    """Yield the unread turns but those to which alone this model's answer was cut off.
+
+    Args:
+        folder: whose conversations these are.
+        log: what was read.
+        model: who is to read; None for any.
+    """
     name = model.name if model else ""
-    for turn in turns:
+    for turn in unread(folder, log):
         if (turn.digest, name) not in log.cut:
             yield turn
 
@@ -168,11 +177,14 @@ class Reading:
         """The memories, as the decisions leave them."""
         return KnownMemories(self.folder, self.log)
 
-    def read(self, waiting: Iterable[list[SaidTurn]]) -> Iterator[Applied]:
+    def read(
+        self, waiting: list[list[SaidTurn]], progress: Progress
+    ) -> Iterator[Applied]:
         """Read batches; yield what was done about each, and then what it took."""
         unreadable = 0
         error = ""
-        for batch in waiting:
+        for number, batch in enumerate(waiting):
+            progress(number, len(waiting))
             try:
                 yield from self._read_batch(batch)
                 unreadable = 0
@@ -325,7 +337,7 @@ class Reading:
             digests = [turn.digest for turn in turns]
             entry = {"read": session.path, "turns": digests, "size": 0}
             if session.digests <= read:
-                entry |= {"size": session.size, "digest": session.file_digest}
+                entry |= session.file._asdict()
             entries.append(entry)
         self.log.add(entries)
 

@@ -57,6 +57,11 @@ class KnownMemory:
     until: dt.date | None
     said_by: str
 
+    def may_end(self, day: dt.date) -> bool:
+        """Tell whether what was said on a day may supersede it: unless it is pinned or
+        was said later."""
+        return not self.pinned and self.since <= day
+
 
 class KnownMemories:
     """The facts and lessons of one user that nothing has superseded.
@@ -128,11 +133,11 @@ class KnownMemories:
             one wanted. What is refused names the memories that it would supersede.
             Nothing is changed.
         """
-        made = self._log.made.get(claim.origins[0]) if claim.origins else None
+        made = self._log.made_of(claim.origins)
         if made:
             reason = f"this turn was made into {made} before"
             return Decision(Action.NOOP, made, claim, reason)
-        if not self._log.proposed.isdisjoint(claim.origins):
+        if claim.origins and self._log.proposed.issuperset(claim.origins):
             return Decision(Action.NOOP, "", claim, "it was proposed before")
         known = [self.live[path] for path in claim.targets if path in self.live]
         targets = [one for one in known if _may_change(claim, one)]
@@ -257,10 +262,8 @@ def texts_of(value: object) -> tuple[str, ...]:
 
 
 def _ended(claim: Claim, targets: list[KnownMemory]) -> tuple[str, ...]:
-    """Return the live paths of what a claim may supersede: nothing pinned or later."""
-    return tuple(
-        live(one.path) for one in targets if not one.pinned and one.since <= claim.day
-    )
+    """Return the live paths of those that a claim supersedes."""
+    return tuple(live(one.path) for one in targets if one.may_end(claim.day))
 
 
 def _may_change(claim: Claim, known: KnownMemory) -> bool:

@@ -2,9 +2,10 @@
 
 The log only ever grows, so that two clones merge by union. A line is one of
 
-    {"read": "sessions/2026/….md", "turns": ["1f0c…"], "size": 1234, "digest": "…"}
-        these turns need no second look, nor a file of these bytes; earlier versions
-        wrote no digest
+    {"read": "sessions/2026/….md", "turns": ["1f0c…"], "size": 1234, "digest": "…",
+        "changed": 1795…} (on one line)
+        these turns need no second look, nor a file of these bytes; it was changed last
+        in that nanosecond. Earlier versions wrote no digest and no time
     {"cut": "sessions/2026/….md", "turn": "1f0c…", "model": "…"}
         that model's answer to this turn alone was cut off; it is not asked again
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
@@ -22,7 +23,7 @@ day are another turn.
 
 import contextlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from filemem.store.folder import Folder
 from filemem.store.logs import Log
@@ -41,13 +42,24 @@ def digest(text: str | bytes) -> str:
     return plain.digest(text, DIGEST_LETTERS)
 
 
+class ReadFile(NamedTuple):
+    """A session's file when all of it was read.
+
+    `size` is in bytes; `digest` is empty and `changed`, in nanoseconds, 0 where an
+    earlier version read it.
+    """
+
+    size: int
+    digest: str
+    changed: int
+
+
 class LearnLog:
     """The log of one user as it was when it was read; `add` writes and takes in lines.
 
     Attributes:
         read: the digests of the turns that were read.
-        sizes: in bytes, of the sessions that were read whole, by path.
-        files: the digests of these sessions' bytes; empty where only the size is known.
+        files: the sessions that were read, by path; a size of 0 where not all was.
         cut: turns to which alone an answer was cut off, each with the model's name.
         written: the digests that each memory of the program's once had.
         lines: the digests of the program's lines in the profile.
@@ -58,8 +70,7 @@ class LearnLog:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.read: set[str] = set()
-        self.sizes: dict[str, int] = {}
-        self.files: dict[str, str] = {}
+        self.files: dict[str, ReadFile] = {}
         self.cut: set[tuple[str, str]] = set()
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
@@ -95,6 +106,13 @@ class LearnLog:
         entry = {"wrote": path, "digest": digest(data), "from": list(origins)}
         self.add([entry])
 
+    def made_of(self, origins: Iterable[Origin]) -> str:
+        """Return the memory that was made of all of these before; '' for none."""
+        made = [self.made.get(origin, "") for origin in origins]
+        if not made or not all(made):
+            return ""
+        return made[0]
+
     def is_untouched(self, path: str, data: bytes) -> bool:
         """Tell whether a memory is exactly as the program left it once."""
         return digest(data) in self.written.get(live(path), ())
@@ -108,8 +126,8 @@ class LearnLog:
         said = str(entry.get("digest", ""))
         if "read" in entry:
             self.read.update(map(str, entry["turns"]))
-            self.sizes[str(entry["read"])] = int(entry["size"])
-            self.files[str(entry["read"])] = said
+            changed = int(entry.get("changed", 0))
+            self.files[str(entry["read"])] = ReadFile(int(entry["size"]), said, changed)
         elif "cut" in entry:
             self.cut.add((str(entry["turn"]), str(entry["model"])))
         elif "wrote" in entry:

@@ -1,12 +1,13 @@
 """What learning did, told to people and programs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from filemem.learn.records import WRITTEN, Action, Decision
+from filemem.store.facts import plain
 from filemem.store.folder import JobDone
-from filemem.text.plain import one_line
+from filemem.text.plain import first_few, one_line
 
 MAX_TOLD_CHARS = 160  # of a fact in a list of what was done
 _WORDS = {
@@ -74,6 +75,16 @@ class Applied:
         if self.error:
             yield self.error
 
+    @property
+    def news(self) -> str:
+        """What was kept, what that took and why there is no more, in one line."""
+        written = [one for one in self.decisions if one.action in WRITTEN]
+        told = [*self.notes, self.error]
+        if written:
+            texts = [plain(one.claim.text) for one in written]
+            told.insert(0, f"Kept of what was said: {first_few(texts)}")
+        return " ".join(filter(None, told))
+
     def told(self) -> JobDone:
         """Tell all of it as a job's.
 
@@ -97,14 +108,6 @@ class Applied:
         facts = {"facts": list(map(_as_json, self.decisions)), "notes": notes}
         said = [*self.lines(whole=True), end]
         return JobDone("consolidate", said, facts, self.paths)
-
-
-def together(found: Iterable[Applied]) -> Applied:
-    """Join what several requests came to."""
-    whole = Applied()
-    for one in found:
-        whole.add(one)
-    return whole
 
 
 def _as_json(one: Decision) -> dict[str, object]:

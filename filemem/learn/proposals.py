@@ -33,7 +33,6 @@ class Proposal:
         fault: why its form was refused; empty where it was not.
         supersedes: the paths of the memories that hold no more once it is kept.
         forgets: the memories and turns that a wish to forget means; empty for a fact.
-        keeps: the memories that the wish means in part, and that stay without it.
     """
 
     path: str
@@ -42,7 +41,6 @@ class Proposal:
     fault: str
     supersedes: tuple[str, ...]
     forgets: tuple[str, ...]
-    keeps: tuple[str, ...]
 
     def page(self) -> bytes:
         """Return the file as it is kept, in which the person is sure."""
@@ -76,7 +74,6 @@ def read(folder: Folder, path: str) -> Proposal:
         fault=str(front.get("why") or ""),
         supersedes=texts_of(front.get("supersedes")),
         forgets=texts_of(front.get(FORGET)),
-        keeps=texts_of(front.get("keep")),
     )
 
 
@@ -102,11 +99,7 @@ def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
 
 
 def propose_to_forget(
-    folder: Folder,
-    log: LearnLog,
-    asked: SaidTurn,
-    places: tuple[str, ...],
-    keeps: tuple[str, ...],
+    folder: Folder, log: LearnLog, asked: SaidTurn, places: tuple[str, ...]
 ) -> str:
     """Write a wish to forget, for the person to confirm.
 
@@ -115,14 +108,13 @@ def propose_to_forget(
         log: what was read and written.
         asked: the turn in which they asked.
         places: the turns and memories that it means.
-        keeps: the memories that it means in part, and that stay without it.
 
     Returns:
         The path of the proposal.
     """
     name = facts.name(FORGET, plain(asked.text), asked.day)
-    front = {"source": asked.place, FORGET: places, "keep": keeps}
-    values = {key: yaml_value(value) for key, value in front.items() if value}
+    front = {"source": asked.place, FORGET: places}
+    values = {key: yaml_value(value) for key, value in front.items()}
     return _create(folder, log, name, facts.page(asked.text, values), ())
 
 

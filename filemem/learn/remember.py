@@ -4,7 +4,6 @@ import datetime as dt
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
@@ -14,10 +13,10 @@ from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.write import Writer
-from filemem.store import facts, files
+from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
-from filemem.store.paths import kind_of, live
+from filemem.store.paths import live
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
 
@@ -165,22 +164,6 @@ def reject(user: Folder, proposal: Proposal) -> None:
     files.delete(user.absolute(proposal.path))
 
 
-def detach(user: Folder, wish: Proposal) -> None:
-    """Have what a wish to forget lets stay cite no turn that goes.
-
-    Args:
-        user: whose memories these are.
-        wish: that is about to be carried out.
-    """
-    for path in wish.keeps:
-        for place in user.existing(path):
-            sources = user.memory(place).sources
-            rest = [source for source in sources if source not in wish.forgets]
-            value = facts.reference(rest)
-            change = partial(facts.set_front, place, key="source", value=value)
-            user.edit(place, change)
-
-
 def told(done: Applied) -> list[str]:
     """Say what became of one fact to the one who told it."""
     one = done.decisions[0]
@@ -192,6 +175,6 @@ def told(done: Applied) -> list[str]:
 
 def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:
     old = known.live.get(path)
-    if old is None or old.pinned or old.since > today or kind_of(path) != "facts":
+    if old is None or old.kind != "facts" or not old.may_end(today):
         why = "is not a current fact that can be superseded"
         raise NotFound(f"{one_line(path)} {why}; name one as a search shows it.")

@@ -5,17 +5,16 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.learn.log import LearnLog, digest
+from filemem.learn.log import LearnLog, ReadFile, digest
 from filemem.store import pending
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
-from filemem.store.paths import kind_of, live, when_of
+from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.store.roles import Role
-from filemem.text.plain import clip_tokens, count_tokens
+from filemem.text.plain import clip_tokens
 
 MACHINE_TOKENS = 60  # of what an assistant or a tool said that are read along
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
@@ -27,18 +26,18 @@ class Session:
 
     Attributes:
         path: the live one, even where it lies in the archive.
-        size: the file's, in bytes.
-        file_digest: of all its bytes.
+        file: as it was when the turns were taken from it.
         began: the clock time of its beginning, if its name has one.
+        last: the day and clock time of its last turn, in a form that sorts.
         is_imported: whether it comes from another program's export, or from notes;
             what a program adds itself is the person's talk with it.
         digests: of all its turns.
     """
 
     path: str
-    size: int
-    file_digest: str
+    file: ReadFile
     began: str
+    last: str
     is_imported: bool
     digests: frozenset[str]
 
@@ -85,41 +84,25 @@ class SaidTurn:
         return clip_tokens(self.text, MACHINE_TOKENS) if self.is_machine else self.text
 
 
-class Waiting(NamedTuple):
-    """How much no model has read: conversations, and the tokens of their turns."""
-
-    conversations: int
-    tokens: int
-
-
-def unread(folder: Folder, log: LearnLog, besides: str = "") -> Iterator[SaidTurn]:
+def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
     """Yield the turns that were not read, session by session, by date and time.
 
     Args:
         folder: whose sessions these are, archived ones among them.
         log: knows what was read.
-        besides: the path of a session that is left out.
     """
     found = []
     for stat in folder.files():
         path = live(stat.path)
         when = when_of(path)
-        if kind_of(path) != "sessions" or when is None or path == besides:
+        if kind_of(path) != "sessions" or when is None:
             continue
         if not _is_read(folder, log, stat):
-            found.append((when.date, when.time, path, stat.path))
-    for *_, place in sorted(found):
-        memory = folder.find(place)
+            found.append((when.date, when.time, path, stat))
+    for *_, stat in sorted(found):
+        memory = folder.find(stat.path)
         if memory and not memory.binary:
-            yield from _unread_of(folder, memory, log)
-
-
-def waiting(folder: Folder, besides: str = "") -> Waiting:
-    """Count what no model has read; `besides` is the path of a session left out."""
-    found = unread(folder, LearnLog(folder), besides)
-    turns = [turn for turn in found if turn.has_words]
-    paths = {turn.session.path for turn in turns}
-    return Waiting(len(paths), sum(count_tokens(turn.shown) for turn in turns))
+            yield from _unread_of(folder, memory, stat.changed, log)
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
@@ -136,29 +119,42 @@ def display(name: str) -> str:
 def _is_read(folder: Folder, log: LearnLog, stat: Stat) -> bool:
     """Tell whether a session was read whole, and has not been edited since.
 
-    A log of before knows the sizes alone.
+    Its bytes are compared where its time alone has changed, as by a checkout of git; a
+    log of before knows no digest. A move to the archive changes nothing but the time.
     """
-    path = live(stat.path)
-    if log.sizes.get(path) != stat.size:
+    before = log.files.get(live(stat.path))
+    if before is None or before.size != stat.size:
         return False
-    before = log.files.get(path)
-    if not before:
+    is_as_before = stat.changed == before.changed or is_archived(stat.path)
+    if is_as_before or not before.digest:
         return True
     with suppress(FilememError, OSError):
-        return digest(folder.read(stat.path)) == before
+        return digest(folder.read(stat.path)) == before.digest
     return False
 
 
-def _unread_of(folder: Folder, memory: Memory, log: LearnLog) -> Iterator[SaidTurn]:
-    """Yield the unread turns of a session, each with those before it."""
+def _unread_of(
+    folder: Folder, memory: Memory, changed: int, log: LearnLog
+) -> Iterator[SaidTurn]:
+    """Yield the unread turns of a session, each with those before it.
+
+    Args:
+        folder: whose session it is.
+        memory: the session.
+        changed: when its file changed last, as the folder listed it before.
+        log: knows what was read.
+    """
     hidden = pending.pending_deletions(folder)
     passages = [one for one in memory.passages if one.speaker]
+    if not passages:
+        return
     digests = [_digest(memory, one) for one in passages]
+    last_day = passages[-1].day or memory.date
     session = Session(
         path=live(memory.path),
-        size=len(memory.data),
-        file_digest=digest(memory.data),
+        file=ReadFile(len(memory.data), digest(memory.data), changed),
         began=memory.when.time if memory.when else "",
+        last=f"{last_day} {passages[-1].time:0>5}",
         is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
         digests=frozenset(digests),
     )

@@ -94,20 +94,32 @@ class Writer:
         self.done.paths += [live(old), archived(old)]
 
     def propose_to_forget(self, wish: ForgetWish) -> None:
-        """Let a wish wait for a yes; what was just reworded without it stays."""
+        """Let a wish wait for a yes; what was just reworded without it stays.
+
+        So it rests no more on the turns that the wish means.
+        """
         reworded = set()
         for one in self.done.decisions:
             if one.action is Action.UPDATE and not one.is_told_again:
                 reworded.add(one.path)
         places = tuple(one for one in wish.places if one not in reworded)
-        keeps = tuple(one for one in wish.places if one in reworded)
-        path = proposals.propose_to_forget(
-            self.folder, self.log, wish.asked, places, keeps
-        )
+        for kept in reworded.intersection(wish.places):
+            self._rest_on_none_of(places, kept)
+        path = proposals.propose_to_forget(self.folder, self.log, wish.asked, places)
         self.done.paths.append(path)
         told = f"filemem review deletes {', '.join(places)}"
         asked = wish.asked.place
         self.done.notes.append(f"Asked to be forgotten in {asked}: {told}")
+
+    def _rest_on_none_of(self, places: tuple[str, ...], path: str) -> None:
+        """Have a memory of the program's cite none of these places."""
+        sources = self.folder.memory(path).sources
+        rest = [source for source in sources if source not in places]
+        value = facts.reference(rest)
+        self.folder.edit(
+            path, partial(facts.set_front, path, key="source", value=value)
+        )
+        self.log.note_written(path, self.folder.read(path))
 
     def _create(self, decision: Decision) -> Decision:
         """Write a new memory, and end what it supersedes; return it with its path."""

@@ -35,6 +35,7 @@ CLIENTS = {
     "codex": ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop"),
 }
 ASKING = ("SessionStart", "UserPromptSubmit")  # the others end a stretch of a session
+ENDING = ("SessionEnd",)  # after which nothing follows in it
 
 
 def settings(client: str, command: str) -> str:

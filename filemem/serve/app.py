@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -24,6 +25,7 @@ from starlette.routing import Route
 
 from filemem.api import User
 from filemem.errors import FilememError
+from filemem.learn import background
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
 from filemem.serve import running
@@ -153,10 +155,23 @@ class Service:
             if thread.is_left:
                 outcome = "the client left"
             self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
+            self._threads.submit(self._have_read, user)
+            asyncio.get_running_loop().call_later(
+                background.PAUSE.total_seconds(),
+                self._threads.submit,
+                self._have_read,
+                user,
+            )
 
         thread.start(self._threads, work)
         thread.ended.add_done_callback(ended)
         return thread
+
+    def _have_read(self, user: str) -> None:
+        """Have the model read what has ended of a user's conversations."""
+        with suppress(FilememError, OSError):
+            folder = self._user(user).folder
+            background.start(folder, self._make_model(), self._now())
 
     async def _find_user(self, request: Request) -> str:
         """Return whose memories a request may see.

@@ -53,7 +53,7 @@ class Config:
     # "before": search for each message; "tools": only as the model asks; "both"
     recall: str = "both"
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
-    # have a chat's model read earlier conversations while it goes on
+    # have the model read a conversation once it has ended, in the background
     consolidate: bool = True
     review: bool = False  # only propose memories, for filemem review to decide
     redact: bool = True  # take keys, passwords and card numbers out of what is kept

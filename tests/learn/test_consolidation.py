@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import accepted, day, remembered, talk, tree
+from conversations import accepted, day, remembered, talk, tree, waiting
 from hypothesis import given
 from hypothesis import strategies as st
 from reader import Note, Reader, note
@@ -18,9 +18,9 @@ from scripted_server import ScriptedServer, fail, say
 
 from filemem import FilememError, Store
 from filemem.chat.core_memory import core_memory
-from filemem.learn import consolidate, proposals, sessions
+from filemem.learn import consolidate, proposals
 from filemem.learn.log import LearnLog
-from filemem.learn.outcome import Applied, together
+from filemem.learn.outcome import Applied
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.remember import remember
 from filemem.llm.client import OpenAIModel
@@ -86,7 +86,7 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
     ):
         assert shown in told
     assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
-    assert sessions.waiting(user) == (0, 0)
+    assert waiting(user) == 0
 
 
 @pytest.mark.parametrize("version", ["this", "earlier"])
@@ -99,7 +99,7 @@ def test_a_session_that_is_edited_after_it_was_read_is_read_anew(
     if version == "earlier":
         log = Path(user.root, ".filemem/consolidated.jsonl")
         log.write_text(re.sub(', *"digest": *"[^"]*"', "", log.read_text()))
-    assert sessions.waiting(user).conversations == 0
+    assert waiting(user) == 0
     there = "Braga" if version == "this" else "Coimbra"
     path.write_text(path.read_text().replace("Porto", there))
     remembered(user, JUNE, reader := Reader())
@@ -131,14 +131,16 @@ def test_an_endpoint_that_fails_leaves_what_was_read_and_the_rest_waits(
     kept = [one.claim.text for each in done for one in each.decisions]
     assert kept == ["Nora lives in Ghent."]
     assert "no more" in done[-1].error
-    assert 0 < sessions.waiting(user).conversations < 6
+    assert 0 < waiting(user) < 6
 
 
 def test_an_error_is_told_whatever_else_is_done_after_it() -> None:
     """And each kind of decision has its word."""
     claim = Claim("Nora lives in Ghent.", MAY.date())
     every = [Decision(action, "", claim) for action in Action]
-    told = together([Applied(error="It failed."), Applied(every)]).told().said
+    done = Applied(error="It failed.")
+    done.add(Applied(every))
+    told = done.told().said
     assert "It failed." in told and len(told) == len(every) + 2
 
 
@@ -174,7 +176,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) ->
     reader = Short(echo=True)
     noted = [one.claim.text for one in remembered(user, JULY, reader)]
     assert noted == ["I live in Ghent.", "I keep bees.", "I like tea."]
-    assert len(reader.told) == 5 and sessions.waiting(user) == (0, 0)
+    assert len(reader.told) == 5 and waiting(user) == 0
 
 
 @pytest.mark.parametrize("whole", ["", '{"text": "Nora lives in Ghent."}, '])
@@ -194,11 +196,11 @@ def test_a_turn_whose_answer_alone_has_no_room_is_paid_for_once(
         assert "split it into shorter turns" in done[-1].notes[-1]
     assert len(model.told) == 1
     assert consolidate.cost(user, model).facts["requests"] == 0
-    assert sessions.waiting(user).conversations == 1
+    assert waiting(user) == 1
     another = Reader(GHENT)
     another.name = "another"
     remembered(user, JULY, another)
-    assert len(another.told) == 1 and sessions.waiting(user).conversations == 0
+    assert len(another.told) == 1 and waiting(user) == 0
 
 
 def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson(
@@ -726,7 +728,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_waits(
     done = list(consolidate.run(user, MAY, model))
     assert "no facts that can be read" in done[-1].error
     assert len(model.told) == 2
-    assert sessions.waiting(user).conversations == 1
+    assert waiting(user) == 1
     assert [one.action for one in remembered(user, JUNE, Reader(GHENT))] == ["ADD"]
 
 
@@ -802,4 +804,4 @@ def test_of_an_answer_that_is_cut_off_the_whole_facts_are_kept_and_the_turns_wai
     done = list(consolidate.run(user, MAY, Says(cut)))
     assert [one.claim.text for one in done[0].decisions] == ["Nora lives in Ghent."]
     assert "cut off" in done[0].notes[0]
-    assert sessions.waiting(user).conversations == 1
+    assert waiting(user) == 1

@@ -44,7 +44,7 @@ def tree(root: Path) -> dict[str, object]:
     found: dict[str, object] = {
         path: Path(user.root, path).read_bytes() for path in user.paths()
     }
-    return found | {LOG_NAME: (log.read, log.sizes)}
+    return found | {LOG_NAME: log.read}
 
 
 def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(

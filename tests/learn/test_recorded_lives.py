@@ -6,9 +6,9 @@ The recordings hold the model's answers; a fact in them that is wrong is marked 
 import re
 
 import pytest
+from conversations import waiting
 from lives import Read, life, replayed
 
-from filemem.learn import sessions
 from filemem.learn.records import WRITTEN
 from filemem.store.paths import is_archived
 
@@ -57,7 +57,7 @@ def test_right_facts_reach_the_store_and_every_conversation_is_sent(
         note for one in read.done for note in one.notes if note.startswith("Refused:")
     ]
     assert len(written) >= 0.97 * (len(written) + len(left)), left
-    assert sessions.waiting(read.folder) == (0, 0)
+    assert waiting(read.folder) == 0
     assert (
         read.requests <= 0.7 * read.conversations
         and read.tokens <= 900 * read.conversations

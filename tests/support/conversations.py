@@ -41,6 +41,12 @@ def remembered(
     ]
 
 
+def waiting(user: Folder) -> int:
+    """How many conversations no model has read."""
+    count: int = consolidate.cost(user, None).facts["conversations"]
+    return count
+
+
 def accepted(user: Folder, at: dt.datetime) -> list[Decision]:
     """Accept every proposal; what was decided about each."""
     log = LearnLog(user)

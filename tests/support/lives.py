@@ -23,12 +23,14 @@ from scripted_server import ScriptedServer, calls
 
 from filemem import Store
 from filemem.learn import consolidate, proposals, remember, sessions
+from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.llm import prompt
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, Reply
 from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
+from filemem.text.plain import count_tokens
 from filemem.text.quotes import comparable
 
 RECORDINGS = Path(__file__).with_name("recordings")
@@ -78,7 +80,7 @@ def read(root: Path, name: str, model: Model) -> Read:
         if (
             apart
             or (last and last.strftime("%Y-%m") != month)
-            or sessions.waiting(user.folder)[1] >= WAITING
+            or waiting_tokens(user.folder) >= WAITING
         ):
             done += consolidate.run(user.folder, said[0][0], model)
             forget(user.folder)
@@ -88,6 +90,12 @@ def read(root: Path, name: str, model: Model) -> Read:
         count, last = count + 1, said[-1][0].date()
     done += consolidate.run(user.folder, said[-1][0], model)
     return Read(user.folder, done, count, 0, 0)
+
+
+def waiting_tokens(folder: Folder) -> int:
+    """How much no model has read."""
+    turns = sessions.unread(folder, LearnLog(folder))
+    return sum(count_tokens(turn.shown) for turn in turns if turn.has_words)
 
 
 def forget(folder: Folder) -> None:

@@ -19,7 +19,7 @@ from typing import Self
 
 from programs import COLD, LEADING
 
-PATIENCE = 10.0  # seconds until a text that does not come fails the test
+PATIENCE = 30.0  # seconds until a text that does not come fails the test
 _ESCAPE = re.compile(
     r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1b[=>]"
 )

@@ -1,0 +1,150 @@
+"""With a model a conversation is read once it has ended, in a process of its own, by
+whatever door it came; the next chat tells in one line what came of that."""
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from programs import clean, filemem
+from reader import Reader, note
+from scripted_server import ScriptedServer, Step, fail, say
+from terminal import Terminal
+
+SAID = "I live in Ghent."
+LINE = "Kept of what was said: Ann lives in Ghent."
+MORNING = "2026-11-20T09:45"
+SOON = "2026-11-20T10:15"
+LATER = "2026-11-20T11:45"
+
+
+class Ann:
+    """A person whose model reads by a script, and says Fine to all else."""
+
+    def __init__(self, home: Path, server: ScriptedServer) -> None:
+        self.home = home
+        self.env = clean(home) | server.environment
+        self.reader = Reader(note("Ann lives in [[Ghent]].", "live in Ghent"))
+        self.asked = threading.Event()
+        self.fails = False
+        server.default = self.answer
+
+    def answer(self, body: dict[str, Any]) -> Step:
+        if "You read conversations" not in json.dumps(body["messages"][0]):
+            return say("Fine.")
+        self.asked.set()
+        return fail(401, "no") if self.fails else self.reader.step(body)
+
+    def filemem(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        store = ["--store", str(self.home / "store"), "--user", "ann"]
+        return filemem(*words, *store, env=self.env, cwd=self.home, given=given)
+
+    def say(self, text: str, at: str) -> str:
+        """Say one message; return what is told beside the answer."""
+        done = self.filemem("chat", "--new", "-m", text, "--today", at)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    def waits_until_read(self) -> None:
+        """Wait until the process that reads has left its news."""
+        assert self.asked.wait(60)
+        news = self.home / "store/ann/.filemem/news.txt"
+        for _ in range(200):
+            if news.exists():
+                return
+            self.filemem("consolidate", "--dry-run")
+
+
+@pytest.fixture
+def ann(tmp_path: Path, server: ScriptedServer) -> Iterator[Ann]:
+    yield Ann(tmp_path, server)
+
+
+def test_a_chat_is_read_when_it_ends(ann: Ann) -> None:
+    words = ["filemem", "chat", "--new", "--today", MORNING]
+    words += ["--store", str(ann.home / "store"), "--user", "ann"]
+    with Terminal(words, ann.env, str(ann.home)) as term:
+        term.expect("\n> ")
+        term.type(f"{SAID}\r")
+        term.expect("Fine.\n> ")
+        term.type("/quit\r")
+        assert term.end() == 0
+    ann.waits_until_read()
+    assert LINE in ann.say("Hello", SOON)
+    assert "Kept" not in ann.say("Hello again", SOON)
+    assert len(ann.reader.told) == 1
+
+
+def test_single_messages_are_read_when_nothing_has_followed_for_a_while(
+    ann: Ann,
+) -> None:
+    ann.say(SAID, MORNING)
+    ann.say("And?", SOON)
+    began = time.monotonic()
+    ann.say("Good night", LATER)
+    ann.waits_until_read()
+    assert SAID in ann.reader.told[0] and "And?" in ann.reader.told[0]
+    assert LINE in ann.say("Hello", LATER)
+    assert time.monotonic() - began < 60 and len(ann.reader.told) == 1
+
+
+def test_a_failure_waits_and_the_next_chat_says_the_remedy(ann: Ann) -> None:
+    ann.fails = True
+    ann.say(SAID, MORNING)
+    ann.say("Good night", LATER)
+    ann.waits_until_read()
+    told = ann.say("Hello", LATER)
+    assert "set a valid one" in told and "What was not read yet waits." in told
+
+
+def test_nothing_is_read_where_the_person_does_not_want_it(ann: Ann) -> None:
+    config = ann.home / ".config/filemem/config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("consolidate: false\n")
+    ann.say(SAID, MORNING)
+    ann.say("Good night", LATER)
+    ann.filemem("consolidate")
+    assert len(ann.reader.told) == 1, "by hand alone"
+
+
+def test_an_agent_s_session_is_read_when_it_ends(ann: Ann) -> None:
+    file = ann.home / "s-1.jsonl"
+    message = {"role": "user", "content": SAID}
+    line = {"timestamp": "2026-11-20T09:45:00Z", "uuid": "1", "type": "user"}
+    file.write_text(json.dumps({**line, "message": message}) + "\n")
+    event = {"hook_event_name": "SessionEnd", "session_id": "s-1"}
+    given = json.dumps({**event, "transcript_path": str(file)})
+    hook = ["mcp", "hook", "claude-code", "--wait", "--new", "--today", SOON]
+    assert ann.filemem(*hook, given=given).returncode == 0
+    ann.waits_until_read()
+    assert LINE in ann.say("Hello", SOON)
+
+
+def test_serve_has_read_what_has_ended(ann: Ann) -> None:
+    for package in ("starlette", "uvicorn"):
+        pytest.importorskip(package, reason="needs filemem[serve]")
+    ann.say(SAID, MORNING)
+    command = [sys.executable, "-m", "filemem", "serve", "--port", "0"]
+    command += ["--store", str(ann.home / "store"), "--user", "ann"]
+    served = subprocess.Popen(
+        command, env=ann.env, stdout=subprocess.PIPE, text=True, cwd=ann.home
+    )
+    try:
+        assert served.stdout
+        url = served.stdout.readline().split("http://")[1].split()[0]
+        body = {"model": "filemem", "messages": [{"role": "user", "content": "Hi."}]}
+        connection = http.client.HTTPConnection(url.partition("/")[0], timeout=60)
+        kind = {"Content-Type": "application/json"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), kind)
+        assert connection.getresponse().status == 200
+        ann.waits_until_read()
+    finally:
+        served.terminate()
+        served.wait(60)
+    assert SAID in ann.reader.told[0]
