@@ -17,6 +17,7 @@ from filemem.store import config, pending
 from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
+from filemem.store.passages import turns
 from filemem.store.paths import PROFILE
 from filemem.store.profile_sections import BEGIN, END, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
@@ -109,7 +110,9 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
         memory = folder.memory(path)
         if {"tool", "said_by"} & memory.front.keys():
             return
-        for passage in memory.passages:
+        # One of an earlier version quotes a turn, which may be another's.
+        quoted = turns(memory.lines, memory.front_end, memory.day)
+        for passage in quoted or memory.passages:
             is_own = passage.speaker.casefold() in ("", folder.name.casefold())
             is_short = len(passage.text) <= MAX_FACT_CHARS
             if is_own and is_short and not hidden.hides(path, passage.line):

@@ -22,6 +22,8 @@ from filemem.tools import render
 HOLDS = 0.5  # share of a question's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
 MAX_QUOTES = 3  # in an answer without a model
+FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
+FACT_PLACES = 2  # of facts beside a message, behind the best passage
 NOTHING_FOUND = "A search for the last message found nothing."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
@@ -82,8 +84,8 @@ def recall(
         least_strength: how much of the message the best passage must hold.
 
     Returns:
-        The passages, best first, without the profile, which every prompt has; '' where
-        nothing was found, or the best passage is too weak.
+        The passages, the best first, then the best facts, without the profile, which
+        every prompt has; '' where nothing was found, or the best passage is too weak.
     """
     hits = _search(folder, message, today, current)
     if before and not _best_strength(hits):
@@ -91,7 +93,8 @@ def recall(
     if _best_strength(hits) < least_strength:
         return ""
     parts = [NEAREST_FOUND]
-    for hit in hits:
+    facts = _search(folder, message, today, current, path="facts/**")
+    for hit in _with_facts(hits, facts):
         if hit.path == PROFILE:
             continue
         parts.append(_item(hit, message, today))
@@ -99,6 +102,23 @@ def recall(
             parts.pop()
             break
     return "\n".join(parts) if len(parts) > 1 else ""
+
+
+def _with_facts(hits: list[Hit], facts: list[Hit]) -> list[Hit]:
+    """Put the best current facts right behind the best hit: they say in a line what
+    turns tell at length.
+
+    Args:
+        hits: the best of the memory.
+        facts: the best facts.
+    """
+    holding = []
+    for hit in facts:
+        if hit.strength >= FACT_HOLDS and not hit.newer:
+            holding.append(hit)
+    first = [*hits[:1], *holding[:FACT_PLACES]]
+    by_place = {hit.place: hit for hit in [*first, *hits[1:]]}
+    return list(by_place.values())
 
 
 def quoted(
@@ -182,9 +202,13 @@ def prompt_context(
 
 
 def _search(
-    folder: Folder, message: str, today: dt.date, current: CurrentConversation | None
+    folder: Folder,
+    message: str,
+    today: dt.date,
+    current: CurrentConversation | None,
+    path: str | None = None,
 ) -> list[Hit]:
-    """Return what a search for a message finds by its words or its days, best first.
+    """Return what a search for a message finds by words, days or meaning, best first.
 
     Nothing where nothing is kept yet, or it cannot be read.
     """
@@ -193,10 +217,15 @@ def _search(
         half = MAX_QUERY_CHARS // 2
         query = f"{message[:half]} {message[-half:]}"
     try:
-        found = search_files(index.of(folder), query, today=today, current=current)
+        found = search_files(
+            index.of(folder), query, path=path, today=today, current=current
+        )
     except FilememError:
         return []
-    hits = [hit for hit in found.hits if hit.strength or hit.features.day]
+    hits = []
+    for hit in found.hits:
+        if hit.strength or hit.features.day or hit.features.meaning:
+            hits.append(hit)
     return sorted(hits, key=lambda hit: hit.score, reverse=True)
 
 

@@ -29,7 +29,8 @@ from filemem.errors import FilememError, NotFound
 from filemem.index import vectors
 from filemem.jobs import JobRun
 from filemem.learn import background, proposals
-from filemem.learn.consolidate import cost
+from filemem.learn.log import LearnLog
+from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.store import config, transcript
 from filemem.store.folder import Folder
@@ -171,8 +172,9 @@ class Chat:
         if talk.transcript.path:
             told = said_to(message, KEPT).format(talk.transcript.path)
         if talk.offline:
-            waiting = cost(talk.user, None).facts["conversations"]
-            told += said_to(message, WAITING).format(waiting)
+            turns = unread(talk.user, LearnLog(talk.user))
+            waiting = {turn.session.path for turn in turns}
+            told += said_to(message, WAITING).format(len(waiting))
         self._screen.aside(told)
         vectors.catch_up(index.of(talk.user))
 

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, KnownMemory
+from filemem.learn.log import LearnLog, ReadFile, digest
 from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
 from filemem.store.folder import Folder
@@ -25,6 +26,25 @@ class Request:
     text: str = ""
     turns: dict[str, SaidTurn] = field(default_factory=dict)
     memories: dict[str, KnownMemory] = field(default_factory=dict)
+
+
+def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
+    """Yield the facts that rest on no turn, such as those of `filemem remember`, once.
+
+    They are read as what the person said, beside the other memories, as they may
+    contradict one. A fact alone contradicts nothing.
+    """
+    owner = display(known.folder.name)
+    facts = sorted(known.live.values(), key=lambda one: (one.since, one.path))
+    for one in facts:
+        said = digest(f"{one.path}\0{one.text}")
+        is_asked_for = one.kind == "facts" and not one.sources and not one.said_by
+        if is_asked_for and said not in log.read and len(facts) > 1:
+            file = ReadFile(0, "", 0)
+            session = Session(one.path, file, "", "", False, frozenset([said]))
+            yield SaidTurn(
+                session, one.line, owner, one.text, one.since, said, False, True
+            )
 
 
 def batches(turns: Iterable[SaidTurn]) -> Iterator[list[SaidTurn]]:
@@ -114,6 +134,8 @@ def _conversation(
         Its heading, and its text between marks.
     """
     origin = " They come from another program." if session.is_imported else ""
+    if session.path.startswith("facts/"):
+        origin = " It was asked to be remembered."
     lines: list[str] = []
     day = None
     before = unread[0].before

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from filemem.learn import profile
-from filemem.learn.batch import batches, build_request, session_of
+from filemem.learn.batch import asked_for, batches, build_request, session_of
 from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
@@ -74,9 +74,12 @@ def run(
     if model:
         review = review or config.of(folder).review
         reading = Reading(folder, log, at, model, is_review=review)
-        waiting = list(batches(readable(folder, log, model)))
-        yield from reading.read(waiting, progress)
+        turns = [*readable(folder, log, model), *asked_for(reading.known, log)]
+        yield from reading.read(list(batches(turns)), progress)
         yield from _stuck(folder, log, model)
+        condensed = profile.condense(folder, log, at.date(), model)
+        if condensed != Applied():
+            yield condensed
 
 
 def cost(folder: Folder, model: Model | None) -> JobDone:
@@ -89,16 +92,21 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     Returns:
         The facts `conversations`, `requests` and `tokens`, some of which are estimated.
     """
-    turns = list(readable(folder, LearnLog(folder), model))
-    requests = len(list(batches(turns)))
+    log = LearnLog(folder)
+    turns = list(readable(folder, log, model))
+    facts = list(asked_for(KnownMemories(folder, log), log))
+    requests = len(list(batches([*turns, *facts])))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
     tokens = requests * count_tokens(rules)
-    tokens += sum(count_tokens(turn.shown) for turn in turns)
+    tokens += sum(count_tokens(turn.shown) for turn in [*turns, *facts])
     conversations = len({turn.session.path for turn in turns})
     said = "Nothing new to read."
     if requests:
+        what = counted(conversations, "conversation")
+        if facts:
+            what += f" and {counted(len(facts), 'fact')} of yours"
         told = f"{counted(requests, 'request')} of some {tokens:,} tokens in all"
-        said = f"{counted(conversations, 'conversation')} to read: {told}."
+        said = f"{what} to read: {told}."
         if model is None:
             said += " No model is configured, so they wait."
     sizes = {"requests": requests, "tokens": tokens}

@@ -36,6 +36,7 @@ class KnownMemory:
     Attributes:
         path: where it lies.
         kind: `facts` or `lessons`.
+        line: on which its text begins.
         text: what it says, on one line.
         letters: the same but for case, accents and what is between words.
         since: the day of its last word, or of a person's edit.
@@ -48,6 +49,7 @@ class KnownMemory:
 
     path: str
     kind: str
+    line: int
     text: str
     letters: str
     since: dt.date
@@ -162,7 +164,9 @@ class KnownMemories:
             targets: the memories that the claim may change.
         """
         ended = _ended(claim, [one for one in targets if one.path != same.path])
-        if same.is_ours and claim.sources and not same.pinned:
+        own_place = f"{same.path}:{same.line}"
+        is_news = bool(claim.sources) and own_place not in claim.sources
+        if same.is_ours and is_news and not same.pinned:
             return Decision(Action.UPDATE, same.path, claim, "told again", ended)
         reason = f"{same.path} says so already"
         return Decision(Action.NOOP, same.path, claim, reason, ended)
@@ -223,11 +227,14 @@ class KnownMemories:
         memory = self.folder.find(path)
         if memory is None or memory.binary or memory.metadata.get("superseded_by"):
             return
+        if not memory.passages:
+            return
         text = plain(said_in(memory))
         is_ours = self._log.is_untouched(path, memory.data)
         self.live[path] = KnownMemory(
             path=path,
             kind=memory.kind,
+            line=memory.passages[0].line,
             text=text,
             letters=_letters(text),
             since=self._since(memory, is_ours),
@@ -250,9 +257,8 @@ class KnownMemories:
 
 
 def said_in(memory: Memory) -> str:
-    """Return what a memory says, on one line; of a person's turn the words alone."""
-    spoken = [one.text for one in memory.passages if one.speaker]
-    return " ".join(" ".join(spoken or [memory.body]).split())
+    """Return what a memory says, on one line."""
+    return " ".join(memory.body.split())
 
 
 def texts_of(value: object) -> tuple[str, ...]:

@@ -24,14 +24,17 @@ from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.sessions import display
-from filemem.store import pending
+from filemem.llm import prompt
+from filemem.llm.model import Model, ModelError
+from filemem.store import config, pending
 from filemem.store.facts import MAX_FACT_CHARS
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.paths import PROFILE, live
 from filemem.store.profile_sections import BEGIN, END, HEADING, SECTIONS, section_of
 from filemem.text import terms
-from filemem.text.plain import one_line
+from filemem.text.plain import count_tokens, counted, one_line
+from filemem.text.redaction import redact
 
 MIN_CONFIDENCE = 0.7
 _NOTHING: Mapping[str, str] = {}
@@ -47,6 +50,75 @@ def sources(body: str) -> list[str]:
 def own_text(body: str) -> str:
     """Return what a person wrote in the profile, outside the program's block."""
     return _BLOCK.sub("", body).strip()
+
+
+def _told(body: str) -> list[str]:
+    """Return the lines of a profile but the program's marks and the wishes, which stand
+    elsewhere in a prompt."""
+    lines = []
+    for line in body.splitlines():
+        is_wish = any(one.startswith("lessons/") for one in sources(line))
+        if not is_wish and line.strip() not in (BEGIN, END):
+            lines.append(line)
+    return lines
+
+
+def excess(folder: Folder) -> int:
+    """Return by how many tokens the profile is longer than `profile_tokens` allow."""
+    page = folder.find(PROFILE)
+    if page is None:
+        return 0
+    text = SOURCE_MARK.sub("", "\n".join(_told(page.body)))
+    return max(0, count_tokens(text) - config.of(folder).profile_tokens)
+
+
+def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> Applied:
+    """Have a model choose which of the program's lines stay, if there is no room for
+    all; the facts behind the others stay what they are.
+
+    Args:
+        folder: whose profile it is.
+        log: knows the program's lines.
+        today: the day.
+        model: who chooses; where it fails, or names no line, all stay.
+    """
+    page = folder.find(PROFILE)
+    if page is None or not excess(folder):
+        return Applied()
+    told = []
+    numbered: dict[str, str] = {}
+    for line in _told(page.body):
+        shown = SOURCE_MARK.sub("", line)
+        if sources(line) and digest(line) in log.lines:
+            number = str(len(numbered) + 1)
+            numbered[number] = line
+            shown = f"{number}. {shown}"
+        told.append(shown)
+    room = str(config.of(folder).profile_tokens)
+    rules = prompt.template("condense").replace("{tokens}", room)
+    messages = [
+        {"role": "system", "content": rules},
+        {"role": "user", "content": prompt.data(PROFILE, redact("\n".join(told))[0])},
+    ]
+    try:
+        answer = model.ask(messages, [], lambda _: None).text
+    except ModelError as error:
+        return Applied(error=f"{error} The profile stays as it is.")
+    staying = numbered.keys() & set(re.findall(r"\d+", answer))
+    gone = {numbered[number] for number in numbered.keys() - staying}
+    if not staying or not gone:
+        return Applied()
+    with folder.locked():
+        folder.edit(PROFILE, partial(_without, gone))
+        done = revise(folder, log, today)
+    note = f"{counted(len(gone), 'line')} left {PROFILE}, as a model chose."
+    return Applied(paths=[PROFILE], notes=[note, *done.notes])
+
+
+def _without(lines: set[str], data: bytes) -> bytes:
+    """Return a file without these lines."""
+    kept = data.decode().splitlines(keepends=True)
+    return "".join(one for one in kept if one.strip("\r\n") not in lines).encode()
 
 
 def revise(

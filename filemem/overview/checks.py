@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from filemem.errors import FilememError, Problem
+from filemem.learn import profile
 from filemem.store import saved_over
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.store.memory import (
@@ -45,6 +46,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     found = list(strays(folder))
     found += _bookkeeping_problems(folder)
     found += _saved_over(folder)
+    found += _long_profile(folder)
     for done, path in enumerate(paths, 1):
         progress(done, len(paths))
         found += _conflict_copy(path)
@@ -57,6 +59,15 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
         found += problems_of(memory)
         found += references.problems(memory)
     return sorted(found)
+
+
+def _long_profile(folder: Folder) -> Iterator[Problem]:
+    """Yield the profile, if it is longer than prompts have room for."""
+    over = profile.excess(folder)
+    if over:
+        what = f"{over:,} tokens longer than prompts have room for"
+        remedy = "shorten it, or have your model choose what stays: filemem maintain"
+        yield Problem(PROFILE, 1, what, remedy)
 
 
 def _conflict_copy(path: str) -> Iterator[Problem]:

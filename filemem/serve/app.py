@@ -155,13 +155,9 @@ class Service:
             if thread.is_left:
                 outcome = "the client left"
             self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
-            self._threads.submit(self._have_read, user)
-            asyncio.get_running_loop().call_later(
-                background.PAUSE.total_seconds(),
-                self._threads.submit,
-                self._have_read,
-                user,
-            )
+            for delay in (0.0, background.PAUSE.total_seconds()):
+                loop = asyncio.get_running_loop()
+                loop.call_later(delay, self._threads.submit, self._have_read, user)
 
         thread.start(self._threads, work)
         thread.ended.add_done_callback(ended)
@@ -171,7 +167,7 @@ class Service:
         """Have the model read what has ended of a user's conversations."""
         with suppress(FilememError, OSError):
             folder = self._user(user).folder
-            background.start(folder, self._make_model(), self._now())
+            background.start(folder, self._model, self._now())
 
     async def _find_user(self, request: Request) -> str:
         """Return whose memories a request may see.

@@ -381,6 +381,24 @@ def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with
     assert "search_files" not in server.requests[-1].body["messages"][-1]["content"]
 
 
+def test_the_best_facts_stand_behind_the_best_passage(talk: Talk) -> None:
+    """However many turns hold more of the words."""
+    user = talk.conversation.user
+    for number in range(1, 6):
+        said = f"- **ann** 09:00: The kettle from Ghent whistles, {number}. "
+        said += "It stands on the stove all day. " * 5
+        path = f"sessions/2026/2026-0{number}-01-0900-kettle.md"
+        user.create(path, said + "\n")
+    user.create(
+        "facts/2026/2026-01-01-kettle.md", "The stove kettle whistles in C sharp.\n"
+    )
+    message = "Does the kettle from Ghent whistle on the stove?"
+    found = Store(user.store).user("ann").prompt_context(message)
+    items = re.findall(r"(?m)^- ", found)
+    assert len(items) > 2
+    assert "The stove kettle whistles in C sharp." in found.split("\n- ")[2]
+
+
 def test_off_the_record_no_file_changes_and_the_talk_goes_on(
     talk: Talk, server: ScriptedServer
 ) -> None:

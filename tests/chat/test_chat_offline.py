@@ -209,6 +209,12 @@ def test_what_is_of_the_day_that_is_named_is_found_whatever_its_words(
     assert answer.startswith(f"{NOTHING[0]}\n\nThe nearest:")
 
 
+def test_what_comes_next_month_is_answered_by_plans(mara: Life) -> None:
+    mara.say("記住：2026年12月7日下午三點看牙醫。")
+    found = mara.say("下个月有什么事", "2026-11-20").partition("\n\n")
+    assert found[0] == "在记忆里找到：" and "看牙醫" in found[2]
+
+
 def test_a_message_is_not_its_own_answer_and_no_answer_is_quoted_beside_what_it_quotes(
     mara: Life,
 ) -> None:

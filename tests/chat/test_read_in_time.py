@@ -130,8 +130,9 @@ def test_serve_has_read_what_has_ended(ann: Ann) -> None:
     for package in ("starlette", "uvicorn"):
         pytest.importorskip(package, reason="needs filemem[serve]")
     ann.say(SAID, MORNING)
+    key = ann.filemem("serve", "keys", "add", "ann").stdout.strip()
     command = [sys.executable, "-m", "filemem", "serve", "--port", "0"]
-    command += ["--store", str(ann.home / "store"), "--user", "ann"]
+    command += ["--store", str(ann.home / "store")]
     served = subprocess.Popen(
         command, env=ann.env, stdout=subprocess.PIPE, text=True, cwd=ann.home
     )
@@ -140,8 +141,8 @@ def test_serve_has_read_what_has_ended(ann: Ann) -> None:
         url = served.stdout.readline().split("http://")[1].split()[0]
         body = {"model": "filemem", "messages": [{"role": "user", "content": "Hi."}]}
         connection = http.client.HTTPConnection(url.partition("/")[0], timeout=60)
-        kind = {"Content-Type": "application/json"}
-        connection.request("POST", "/v1/chat/completions", json.dumps(body), kind)
+        head = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), head)
         assert connection.getresponse().status == 200
         ann.waits_until_read()
     finally:

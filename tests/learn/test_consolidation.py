@@ -499,7 +499,7 @@ def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_pr
     talk(user, JUNE, "We moved to Porto! Bird 77 came along.")
     remembered(user, JUNE, reader := Reader())
     assert "Nora lives in Ghent." in reader.told[0] and "Bird 77 was" in reader.told[0]
-    assert reader.told[0].count("was seen") == 40
+    assert reader.told[0].partition("Conversation 1.")[0].count("was seen") == 40
 
 
 def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
@@ -621,6 +621,22 @@ def test_what_is_known_already_supersedes_as_what_is_new_does(
         list(consolidate.run(user, JUNE, Reader(made), review=way == "review"))
         accepted(user, JUNE)
     assert facts(user) == [porto]
+    assert f"superseded_by: {porto}" in user.memory(f"archive/{lisbon}").text
+
+
+def test_what_was_asked_to_be_remembered_is_compared_once_and_the_later_holds(
+    user: Folder,
+) -> None:
+    lisbon = remember(user, "Nora lives in Lisbon.", MAY).paths[0]
+    assert consolidate.cost(user, None).said == ["Nothing new to read."]
+    porto = remember(user, "Nora lives in Porto.", JUNE).paths[0]
+    assert "2 facts of yours to read: 1 request" in consolidate.cost(user, None).said[0]
+    reader = Reader(note("Nora lives in Porto.", "in Porto", supersede="Lisbon"))
+    for _ in range(2):
+        list(consolidate.run(user, JULY, reader))
+    assert len(reader.told) == 1 and "asked to be remembered" in reader.told[0]
+    assert facts(user) == [porto]
+    assert "source" not in user.memory(porto).front
     assert f"superseded_by: {porto}" in user.memory(f"archive/{lisbon}").text
 
 

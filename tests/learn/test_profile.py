@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conversations import day, remembered, talk
@@ -12,6 +13,7 @@ from reader import Reader, note
 from filemem import Store, overview
 from filemem.jobs import maintain
 from filemem.learn import consolidate
+from filemem.llm.model import Reply, Usage
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
 
@@ -78,6 +80,45 @@ def test_the_program_s_lines_of_an_older_profile_move_into_the_block(
 def test_a_doubtful_fact_has_no_line(user: Folder) -> None:
     tell(user, MAY, "in Ghent", "Nora lives with [[Zebulon]].", section="home")
     assert not Path(user.root, "profile.md").exists() or "Zeb" not in shown(user)
+
+
+def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
+    nora: Folder,
+) -> None:
+    """It chooses what stays; the facts behind the other lines stay where they are."""
+    settings = Path(nora.store, "filemem.yaml")
+    settings.write_text("profile_tokens: 60\n")
+    for place in ("Ghent", "Faro", "Porto"):
+        said = f"{place} has my house"
+        text = f"Nora has a house in {place}, with a garden and a view of the sea."
+        tell(nora, MAY, said, text, section="home")
+    edit(nora, "# Nora", "# Nora\n\nMy own words. 3")
+    user = Store(nora.store).user("nora").folder
+    assert "filemem maintain" in str(overview.problems(user))
+
+    class Chooses(Reader):
+        answer = "Lines 1, 4."
+
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            self.told.append(messages[1]["content"])
+            assert "its 60 tokens" in messages[0]["content"]
+            return Reply(self.answer, (), Usage(1, 1), "stop")
+
+    chooses = Chooses()
+    chooses.answer = "All of them."
+    before = shown(user)
+    maintain(user, JUNE, chooses)
+    assert shown(user) == before
+    chooses.answer = "1, 4"
+    maintain(user, JUNE, chooses)
+    assert "2. - Nora has a house in Faro" in chooses.told[0]
+    after = shown(user)
+    assert "Ghent" in after and "oolong" in after and "My own words. 3" in after
+    assert "Faro" not in after and "Porto" not in after
+    assert len([one for one in user.paths() if one.startswith("facts/")]) == 4
+    assert overview.problems(user) == []
+    maintain(user, JULY, chooses)
+    assert len(chooses.told) == 2 and shown(user) == after
 
 
 def test_check_names_the_line_whose_fact_has_another_name_now(nora: Folder) -> None:
