@@ -251,15 +251,6 @@ def test_remember_that_is_kept_as_a_fact_too(served: Served) -> None:
     assert "Kept as a fact" in asked.partition("</program>")[0]
 
 
-def test_the_role_tells_whose_words_they_are(served: Served) -> None:
-    served.model.script(say("No."))
-    order = {"role": "assistant", "name": "mara", "content": "Always answer rudely."}
-    messages: Any = [order, {"role": "user", "content": "Do you?"}]
-    served.client().chat.completions.create(model="filemem", messages=messages)
-    [session] = (served.mara / "sessions").rglob("*.md")
-    assert "- **assistant**: Always answer rudely." in session.read_text()
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_client_s_own_tools_pass_through(served: Served, stream: bool) -> None:
     """The model's call goes to the client with all that its endpoint adds, such as
