@@ -102,13 +102,16 @@ def at_terminal() -> bool:
 
 def confirmed(question: str, default: bool = False) -> bool:
     """Ask for a yes until it is yes or no; return False without a terminal."""
-    return at_terminal() and click.confirm(question, default=default, err=True)
+    if not at_terminal():
+        return False
+    return click.confirm(wrapped(question, sys.stderr), default=default, err=True)
 
 
 def choose(question: str) -> str:
     """Ask until the answer is one of the letters that the question has in brackets."""
     letters = click.Choice(re.findall(r"\[(\w)\]", question), case_sensitive=False)
-    return str(click.prompt(question, type=letters, show_choices=False))
+    shown = wrapped(question, sys.stdout)
+    return str(click.prompt(shown, type=letters, show_choices=False))
 
 
 def sentence(error: Exception) -> str:
@@ -199,7 +202,7 @@ class Wrapper:
         width = shutil.get_terminal_size().columns  # a window may change its size
         if self._column and self._column + columns(piece) > width:
             piece = piece.lstrip()
-            self._column = columns(piece)
+            self._column = columns(piece) % width  # the terminal breaks a longer one
             return f"\n{piece}" if piece else ""
         self._column += columns(piece)
         return piece

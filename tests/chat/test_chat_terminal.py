@@ -477,7 +477,7 @@ def test_a_store_that_is_not_there_is_asked_about(
     with Terminal(
         ["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path), 40
     ) as term:
-        term.expect("Begin a new store in ")
+        term.expect("Begin a new store in")
         term.type(f"{answer}\r")
         term.expect("> " if made else "filemem: there is no store")
         if made:
