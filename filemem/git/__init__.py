@@ -1,1 +1,7 @@
-"""A user's memories in git: commits, the log, the past, undo, several machines."""
+"""Memories in git.
+
+Read from the bottom: `command` runs git, `inert` shows it a repository so that nothing
+in it runs, `repository` is one with its work tree, `history` says which files of a user
+git keeps there. `job_frame` is what a job commits, `commits` the log, `past` a day of
+it. `merge` is of two trees, for `sync` and `undo`. `setup` begins it all.
+"""

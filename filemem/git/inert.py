@@ -60,8 +60,8 @@ _ATTRIBUTES = "* -text !filter !diff !merge !ident !working-tree-encoding\n"
 class InertView:
     """A repository as git may see it.
 
-    `environment` makes it see that. The temporary `folder` holds no memories, and goes
-    with this object.
+    `environment` makes it see that. The temporary `folder` holds no memories, at most
+    their names in an index of a commit under way, and goes with this object.
     """
 
     def __init__(self, root: str, git_dir: str, common_dir: str, config: str) -> None:
@@ -78,8 +78,8 @@ class InertView:
             if _INERT_SETTING.fullmatch(key):
                 passed.append((key, value))
         os.mkdir(f"{self.folder}/info")
-        Path(self.folder, "config").write_text(format_lines)
-        Path(self.folder, "info/attributes").write_text(_ATTRIBUTES)
+        Path(self.folder, "config").write_text(format_lines, "utf-8")
+        Path(self.folder, "info/attributes").write_text(_ATTRIBUTES, "utf-8")
         for name in _LINKED:
             os.symlink(os.path.join(common_dir, name), f"{self.folder}/{name}")
         self.environment = {
@@ -109,7 +109,7 @@ def _delete_abandoned() -> None:
     """Delete the folders that killed processes left a day ago."""
     before = time.time() - ABANDONED_SECONDS
     for entry in os.scandir(tempfile.gettempdir()):
-        with contextlib.suppress(OSError):
-            changed = entry.stat(follow_symlinks=False).st_mtime
-            if entry.name.startswith(_PREFIX) and changed < before:
-                shutil.rmtree(entry.path, ignore_errors=True)
+        if entry.name.startswith(_PREFIX):
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_mtime < before:
+                    shutil.rmtree(entry.path, ignore_errors=True)

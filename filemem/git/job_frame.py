@@ -23,7 +23,7 @@ NOTES = "jobs"  # the folder in the bookkeeping with a note for each job at work
 NOTE_HEADING = "These files differed from the last commit before a job began:"
 
 
-def commit_of(
+def commit_paths(
     history: History,
     paths: Iterable[str],
     message: str,
@@ -68,7 +68,7 @@ def recover(history: History) -> None:
                 left = set(history.changes()).difference(theirs)
                 message = commit_message(RECOVERED, {})
                 with history.repository.lock():
-                    commit_of(history, left, message, dt.datetime.now())
+                    commit_paths(history, left, message, dt.datetime.now())
             files.delete(note)
 
 
@@ -141,7 +141,7 @@ class JobFrame:
         try:
             if not self._fault and history.managed_root:
                 with history.repository.lock():
-                    waiting = commit_of(history, paths, message, at, self.theirs)
+                    waiting = commit_paths(history, paths, message, at, self.theirs)
         except (FilememError, OSError) as error:
             self._fault = in_words(error)
         if self._fault:

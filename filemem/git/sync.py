@@ -10,7 +10,7 @@ from filemem.errors import FilememError
 from filemem.git.command import GitError
 from filemem.git.commits import commit_message
 from filemem.git.history import ATTRIBUTES, History, changes_in, is_log, without_logs
-from filemem.git.job_frame import JobFrame, commit_of, recover
+from filemem.git.job_frame import JobFrame, commit_paths, recover
 from filemem.git.merge import Trees, carry_out, merge_trees
 from filemem.git.repository import Repository, read_text
 from filemem.store.users import StoreFolder
@@ -53,7 +53,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     for user in _users(history):
         recover(user)
     with repository.lock():
-        commit_of(history, (), NOTED, at)
+        commit_paths(history, (), NOTED, at)
         messages = _exchange(history, branch, at)
         unsent = without_logs(changes_in(repository, ""))
     if unsent:
@@ -208,7 +208,7 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     with contextlib.ExitStack() as held:
         for user in _users(history, tops):
             held.enter_context(user.folder.locked())
-            commit_of(user, (), NOTED, at)  # what was recalled since
+            commit_paths(user, (), NOTED, at)  # what was recalled since
             held.enter_context(JobFrame(user).noted())
         ours = repository.resolve()
         trees = Trees(before, repository.tree(ours), after)

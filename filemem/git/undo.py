@@ -12,7 +12,7 @@ from filemem.errors import FilememError
 from filemem.git.command import GitError
 from filemem.git.commits import Commit, commit_message, log
 from filemem.git.history import History, is_log
-from filemem.git.job_frame import JobFrame, commit_of, recover
+from filemem.git.job_frame import JobFrame, commit_paths, recover
 from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
 from filemem.store import recalls
 from filemem.store.paths import is_archived, kind_of, live
@@ -69,7 +69,7 @@ def _take_back(
         trailers = {"Job": "undo", "Undoes": commit.commit}
         message = commit_message(f'Undo "{commit.subject}"', trailers)
         paths = [history.own_path(path) for one in changes for path in one.paths]
-        commit_of(history, paths, message, at)
+        commit_paths(history, paths, message, at)
     return Undone(commit, sentences)
 
 
