@@ -5,6 +5,7 @@ Relevance Framework), for itself, its inflections and, for less, for what else m
 said for it.
 """
 
+import heapq
 import itertools
 import math
 from collections.abc import Iterable, Sequence
@@ -77,14 +78,13 @@ def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
         is_looked_at[number] = 0
     occurrences = _occurrences(request, lookups[:rare], is_looked_at)
     query_weight = _query_weight(request.query, lookups)
-    best: dict[int, float] = {}
+    promising = []
     for first, value in _likely_files(request, occurrences, query_weight).items():
-        best[first] = value * request.file_weight(corpus.file(first))
-    chosen = [corpus.file(first) for first, value in best.items() if value]
-    chosen.sort(
-        key=lambda entry: (-round(best[entry.first], 6), -entry.date, entry.path)
-    )
-    del chosen[max_files:]
+        entry = corpus.file(first)
+        promise = round(value * request.file_weight(entry), 6)
+        if promise:
+            promising.append((-promise, -entry.date, entry.path, entry))
+    chosen = [entry for *_, entry in heapq.nsmallest(max_files, promising)]
     is_chosen = bytearray(len(corpus.flags))
     for entry in chosen:
         span = slice(entry.first, entry.first + entry.count)
@@ -227,17 +227,23 @@ def _likely_files(
     sums: Values = {}
     for found in occurrences:
         add_values(sums, found.values)
+    by_assistant = 1.0 if query.asks_assistant else weights.assistant
     best: Values = {}
     for number, value in sums.items():
         if corpus.speakers[number] == query.about:
             value += query_weight * weights.named_speaker
-        value *= request.role_weight(number)
-        if not request.admits(corpus.file(number), number):
+        if corpus.by_assistant(number):
+            value *= by_assistant
+        first = corpus.firsts[number]
+        if request.is_limited and not request.admits(corpus.file(number), number):
             value *= weights.neighbors[1]  # what stands beside it may be shown
-        keep_greatest(best, {corpus.firsts[number]: value})
+        if value > best.get(first, 0.0):
+            best[first] = value
     for days in query.days:
         for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
             add_values(best, {entry.first: query_weight * weights.on_day})
+    if not request.is_limited:
+        return best
     return {first: value for first, value in best.items() if _answers(request, first)}
 
 

@@ -154,7 +154,7 @@ def _with_words(
     }
     features = replace(match.features, by_word=by_word)
     share = strength(query, candidates, match.number, by_word)
-    return replace(match, features=features, strength=share)
+    return Ranked(match.number, match.entry, features, match.score, share)
 
 
 def spread_words(request: SearchRequest, candidates: Candidates) -> Spread:

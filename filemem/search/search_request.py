@@ -32,6 +32,11 @@ class SearchRequest:
     today: dt.date
     weights: Weights
 
+    @functools.cached_property
+    def is_limited(self) -> bool:
+        """Whether there is a passage that may not be shown."""
+        return bool(self.in_prompt) or self.filters != Filters()
+
     def admits(self, entry: IndexedFile, number: int) -> bool:
         """Say whether a passage of a file may be shown."""
         if number in self.in_prompt or not self.filters.admits(entry):

@@ -9,6 +9,8 @@ from filemem.text.dayrange import DayRange
 CERTAIN = 0.7  # the confidence below which a memory is marked
 FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
+_ALWAYS = DayRange(FIRST_DAY, LAST_DAY)
+_LIMITS = frozenset(("valid_from", "valid_until", "supersedes", "superseded_by"))
 
 
 def held_days(entry: IndexedFile) -> DayRange:
@@ -17,8 +19,8 @@ def held_days(entry: IndexedFile) -> DayRange:
     One that replaced another holds from its own date on, one that was replaced until
     the day before it was.
     """
-    if not entry.particulars:
-        return DayRange(FIRST_DAY, LAST_DAY)
+    if _LIMITS.isdisjoint(entry.particulars):
+        return _ALWAYS
     first = _day(entry, "valid_from") or FIRST_DAY
     if first == FIRST_DAY and entry.particulars.get("supersedes"):
         first = entry.date or FIRST_DAY
