@@ -20,11 +20,11 @@ from filemem.store.paths import live
 from filemem.store.roles import Role
 from filemem.text import dates, terms
 from filemem.text.lenient_json import read_list
-from filemem.text.plain import clip_tokens, count_tokens, escape_controls, one_line
+from filemem.text.plain import both_ends, count_tokens, escape_controls, one_line
 from filemem.text.redaction import redact
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
-ASSISTANT_TOKENS = 120  # of an assistant's turn that a model reads
+ASSISTANT_TOKENS = 30  # of each end of an assistant's turn that a model reads
 MAX_LINE_CHARS = 400
 MAX_SPEAKER_CHARS = 80
 MOST_SHARE = 0.5  # of a conversation's tokens that its section may have
@@ -173,13 +173,13 @@ def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
 
 
 def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
-    """Yield what a model reads of a conversation, an assistant's turns clipped."""
+    """Yield what a model reads of a conversation, of an assistant's turns both ends."""
     memory = source.memory
     last_day = None
     for turn in source.turns:
         text = turn.text
         if memory.role(turn.speaker) is Role.ASSISTANT:
-            text = clip_tokens(text, ASSISTANT_TOKENS)
+            text = both_ends(text, ASSISTANT_TOKENS)
         label = f"{number}:{turn.line}"
         text = f"[{label}] {turn.speaker}: {text}".replace("\n", "\n  ")
         day = turn.day or memory.date

@@ -14,9 +14,9 @@ from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.store.roles import Role
-from filemem.text.plain import clip_tokens
+from filemem.text.plain import both_ends
 
-MACHINE_TOKENS = 60  # of what an assistant or a tool said that are read along
+MACHINE_TOKENS = 30  # of each end of what an assistant or a tool said
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
 
@@ -80,8 +80,11 @@ class SaidTurn:
 
     @property
     def shown(self) -> str:
-        """What a model reads of it: a person's words whole, a machine's clipped."""
-        return clip_tokens(self.text, MACHINE_TOKENS) if self.is_machine else self.text
+        """What a model reads of it: a person's words whole, of a machine's both ends.
+
+        On the last ones a short reply leans: "the second one, please".
+        """
+        return both_ends(self.text, MACHINE_TOKENS) if self.is_machine else self.text
 
 
 def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:

@@ -140,3 +140,11 @@ def clip_tokens(text: str, limit: int) -> str:
         )
         - 1
     ]
+
+
+def both_ends(text: str, tokens: int) -> str:
+    """Return a text; of one that is longer its first and its last `tokens`."""
+    if count_tokens(text) <= 2 * tokens:
+        return text
+    end = clip_tokens(text[::-1], tokens)[::-1]
+    return f"{clip_tokens(text, tokens)} … {end}"

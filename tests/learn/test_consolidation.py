@@ -89,6 +89,18 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
     assert waiting(user) == 0
 
 
+def test_of_what_an_assistant_said_a_model_reads_what_a_short_reply_leans_on(
+    user: Folder,
+) -> None:
+    asked = "There are many. " * 90 + "Do you mean the harness or the belt?"
+    path = talk(user, MAY, "What do I buy?", asked)
+    user.append(path, "- **nora** 09:32: The first one.\n")
+    reader = Reader(note("Nora buys a harness.", "The first one"))
+    [one] = remembered(user, MAY, reader)
+    assert one.action == "ADD" and len(reader.told[0]) < 1_000
+    assert "the harness or the belt?\n[1:8] Nora: The first one." in reader.told[0]
+
+
 @pytest.mark.parametrize("version", ["this", "earlier"])
 def test_a_session_that_is_edited_after_it_was_read_is_read_anew(
     user: Folder, version: str
