@@ -1,7 +1,6 @@
 """The command that talks: chat, in the terminal or as JSON events."""
 
 import contextlib
-import datetime as dt
 import os
 import re
 import select
@@ -34,8 +33,6 @@ from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.store import config, transcript
 from filemem.store.folder import Folder
-from filemem.store.passages import NO_ANSWER
-from filemem.store.paths import when_of
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens, counted, first_few, one_line
@@ -311,18 +308,6 @@ def resumed(folder: Folder, name: str) -> Transcript:
     raise NotFound(f"{folder.name} has no session {named}; {remedy}.")
 
 
-def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
-    """Return the newest session if it is of today and nothing in it was answered."""
-    paths = transcript.newest(folder)
-    if not paths:
-        return None
-    when = when_of(paths[0])
-    session = Transcript(folder, paths[0])
-    answers = {turn.text for turn in session.turns() if turn.speaker == ASSISTANT}
-    is_of_today = when is not None and when.date == today
-    return session if is_of_today and answers == {NO_ANSWER} else None
-
-
 @click.command("chat")
 @click.argument("text", metavar="[MESSAGE]", required=False)
 @click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE.")
@@ -398,8 +383,6 @@ def _conversation(
         user = call.the_user(must_exist=False)
     else:
         user = call.writer()
-        if not how["off"]:
-            going_on = unanswered(user, call.clock().date())
     model = call.model(user, how["model"]) or OfflineModel()
     return Conversation(user, model, call.clock, going_on)
 

@@ -231,23 +231,6 @@ def test_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
     assert server.requests == [] and not (store / "memory_store/ann/sessions").exists()
 
 
-def test_a_failed_try_is_gone_on_with_by_the_next(
-    store: Path, server: ScriptedServer
-) -> None:
-    """The same words stand once in one session, which holds no question alone; what was answered is not gone on with."""
-    server.script(fail(401, "no"), fail(401, "no"), say("Oolong."), say("Yes."))
-    assert [run(store, server, "-m", "Which tea?").returncode for _ in range(3)] == [
-        2,
-        2,
-        0,
-    ]
-    kept = session(store)
-    assert kept.count("Which tea?") == 1 and "[no answer]" in kept
-    assert kept.endswith("- **assistant**: Oolong.\n")
-    run(store, server, "-m", "Which tea?")
-    assert len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 2
-
-
 @pytest.mark.parametrize(
     "keys",
     [
