@@ -68,6 +68,7 @@ def _read(
     is_fork = False
     work = AgentWork()
     questions = set[str]()
+    steered = set[str]()  # ids of what left the queue, which may be written again
     turns = dict[str, ImportedTurn]()
     for entry in entries:
         row = entry.value
@@ -93,7 +94,14 @@ def _read(
             said.append(ImportedTurn(speaker, moment, text, id, shared))
         for turn in said:
             turns.setdefault(turn.id, turn)
-    return ImportedConversation("", title, None, list(turns.values()), is_fork=is_fork)
+        if text_at(row, "operation") == "remove":
+            steered.add(id)
+    typed = {turn.text for turn in turns.values() if turn.id not in steered}
+    kept = list[ImportedTurn]()
+    for turn in turns.values():
+        if turn.id not in steered or turn.text not in typed:
+            kept.append(turn)
+    return ImportedConversation("", title, None, kept, is_fork=is_fork)
 
 
 def _is_aside(row: dict[str, Any]) -> bool:
@@ -118,6 +126,8 @@ def _text(
     """
     if text_at(row, "attachment", "type") == "queued_command":
         return spoken(dig(row, "attachment", "prompt"), _TAGS, left_out)
+    if text_at(row, "operation") == "remove":  # from the queue, into the conversation
+        return spoken(row.get("content"), _TAGS, left_out)
     if kind not in ("user", "assistant"):
         return ""
     content = dig(row, "message", "content")
