@@ -313,5 +313,7 @@ def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
     laid_out: list[Hit] = []
     for part in parts:
         paths = [hit.path for hit in part]
-        laid_out += sorted(part, key=lambda hit: (paths.index(hit.path), hit.line))
+        part.sort(key=lambda hit: (paths.index(hit.path), hit.line))
+        # No other day of a file stands before the one that is asked for.
+        laid_out += sorted(part, key=lambda hit: not hit.features.is_of_day)
     return laid_out

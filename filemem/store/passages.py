@@ -22,7 +22,13 @@ _TURN = re.compile(
     rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE
 )
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
-_HEADING = re.compile(r"(#{1,6})\s")
+_HEADING = re.compile(r"(#{1,6}|\*{2,8})\s")  # of Org, too; there one star is an item
+LINE_RANK = 9  # of a line that is a day, below every heading
+_DAY_LED = re.compile(r"(?:[-*+] )?[*_<(]{0,3}\[?\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}")
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?|(?:星期|[周週])\w)"
+_BEFORE_DAY = re.compile(rf"{_WEEKDAY},?\s", re.IGNORECASE)
+# Behind a day alone: a clock, a weekday, what underlines it or makes it bold.
+_DAY_ALONE = re.compile(rf"[\W\d_]*(?:{_WEEKDAY})?[\W\d_]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
 
 
@@ -142,7 +148,8 @@ def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Pas
         lines: of the file.
         after: the line behind which they begin.
         dated: a heading that begins with a day dates what stands under it, up to the
-            next of its rank.
+            next of its rank, and so does a line that is a day, or begins with one in
+            brackets; a line that begins with a day is of that day itself.
     """
     found: list[Passage] = []
     heading = _Heading(0, 0, "")
@@ -150,36 +157,47 @@ def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Pas
     day_rank = 0
     context = ""
     is_empty = False  # nothing stands under the heading yet
-    for block in _blocks(lines, after):
+    for block in _blocks(lines, after, dated=dated):
         match = _HEADING.match(block.text)
-        if not match:
-            found.append(block._replace(context=context, day=day))
+        text = block.text.strip("#* ")
+        is_led = dated and (match or _DAY_LED.match(block.text))
+        named = day_of_heading(text) if is_led else None
+        # The words of a day would count for every other day of its month.
+        rest = _without_day(text) if named else text
+        rank = len(match[1]) if match else LINE_RANK
+        if not match and not (named and _DAY_ALONE.fullmatch(rest)):
+            found.append(block._replace(context=context, day=named or day))
             is_empty = False
+            if named and text[0] == "[":
+                day = named
+                day_rank = LINE_RANK
             continue
         if is_empty:
             found.append(
                 Passage(heading.line, heading.line, "", "", heading.text, "", day)
             )
-        heading = _Heading(block.line, len(match[1]), block.text.strip("# "))
+        heading = _Heading(block.line, rank, text)
         is_empty = True
-        named = day_of_heading(heading.text) if dated else None
-        # The words of a day would count for every other day of its month.
-        context = _without_day(heading.text) if named else heading.text
-        if named or heading.rank <= day_rank:
+        context = rest
+        if named or rank <= day_rank:
             day = named
-            day_rank = heading.rank if named else 0
+            day_rank = rank if named else 0
     if is_empty:
         found.append(Passage(heading.line, heading.line, "", "", heading.text, "", day))
     return found
 
 
-def _blocks(lines: list[str], after: int) -> Iterator[Passage]:
-    """Yield headings, items, and rows of lines with no empty one among them."""
+def _blocks(lines: list[str], after: int, *, dated: bool) -> Iterator[Passage]:
+    """Yield headings, items, and rows of lines with no empty one among them.
+
+    Where they are dated, a line that begins with a day begins one, too.
+    """
     start = 0
     rows: list[str] = []
     for number, line in enumerate([*lines[after:], ""], after + 1):
         is_heading = _HEADING.match(line)
-        if rows and (is_heading or _ITEM.match(line) or not line.strip()):
+        is_led = _ITEM.match(line) or (dated and _DAY_LED.match(line))
+        if rows and (is_heading or is_led or not line.strip()):
             yield Passage(start, number - 1, "", "", "\n".join(rows))
             rows = []
         if is_heading:
@@ -191,8 +209,11 @@ def _blocks(lines: list[str], after: int) -> Iterator[Passage]:
 
 
 def day_of_heading(heading: str) -> dt.date | None:
-    """Return the day with which a heading begins, with its year; else None."""
-    text = heading.lstrip("[(")
+    """Return the day with which a heading begins, with its year; else None.
+
+    A weekday may stand before it.
+    """
+    text = _at_day(heading)
     for mention in mentioned(text, dt.date.min)[:1] if text[:1].isalnum() else ():
         span = mention.span
         is_at_head = mention.start == 0 and not mention.relative
@@ -201,9 +222,16 @@ def day_of_heading(heading: str) -> dt.date | None:
     return None
 
 
+def _at_day(heading: str) -> str:
+    """Return a heading from where its day may begin."""
+    text = heading.lstrip("[(<*_-+ ")
+    weekday = _BEFORE_DAY.match(text)
+    return text[weekday.end() :] if weekday else text
+
+
 def _without_day(heading: str) -> str:
     """Return what a heading says behind the day with which it begins."""
-    text = heading.lstrip("[(")
+    text = _at_day(heading)
     return text[mentioned(text, dt.date.min)[0].end :]
 
 

@@ -80,7 +80,7 @@ def when_of(path: str) -> FileDate | None:
     """Return the date that a path decides; None where it names none.
 
     It is that at the head of the file's name, else that of the folders around it, as
-    in `2026/03/12.md` or `2026-03-22/lease.md`.
+    in `2026/03/12.md`, `2026-03-22/lease.md` or `2026/03/22/lease.md`.
     """
     *folders, name = path.split("/")
     candidates = [name]
@@ -91,10 +91,11 @@ def when_of(path: str) -> FileDate | None:
         dated = date_at_head(candidate)
         if dated:
             return dated.date
-    for folder in reversed(folders):
-        dated = date_at_head(folder)
-        if dated and dated.end == len(folder) and not dated.date.day_unknown:
-            return dated.date._replace(time="")
+    for end in range(len(folders), 0, -1):
+        for folder in (folders[end - 1], "-".join(folders[max(0, end - 3) : end])):
+            dated = date_at_head(folder)
+            if dated and dated.end == len(folder) and not dated.date.day_unknown:
+                return dated.date._replace(time="")
     return None
 
 

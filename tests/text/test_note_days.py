@@ -23,6 +23,7 @@ DAY = dt.date(2026, 3, 6)
         "notes/2026/03/06.md",
         "notes/20260306/lease.md",
         "notes/2026-03-06/a/lease.md",
+        "notes/2026/03/06/lease.md",
     ],
 )
 def test_a_day_is_read_as_programs_write_it(path: str) -> None:
@@ -36,6 +37,30 @@ def test_a_day_is_read_as_programs_write_it(path: str) -> None:
 )
 def test_a_mere_number_is_no_day(path: str) -> None:
     assert when_of(path) is None
+
+
+@pytest.mark.parametrize(
+    ("log", "days"),
+    [
+        ("# 2026\n## March\n### [2026-03-06 09:00] Kiln\nFired.\n", ["-", "-", "06"]),
+        ("[2026-03-06 09:00] Kiln.\nFired.\n\nBowls.\n", ["06", "06"]),
+        ("* 2026\n** 2026-03 March\n*** 2026-03-06 Friday\nRan.\n", ["-", "-", "06"]),
+        ("2026-03-06\n==========\n\nWalked.\n\n## On\n\nSlept.\n", ["06", "-"]),
+        (
+            "**2026年3月6日 星期五**\n\n刷漆。\n\n**2026年3月7日**\n\n修船。",
+            ["06", "07"],
+        ),
+        ("2026/03/06: Sowed beans.\n2026/03/07: Watered.\n\nOn.", ["06", "07", "-"]),
+        ("- 2026.03.06 Sowed rye.\n- On.\n", ["06", "-"]),
+        ("# Friday, March 6, 2026\n\nSwam.\n# Sat 07.03.2026\nRan.", ["06", "07"]),
+        ("Since 2026-03-06 we swim.\n\n## Plans of 2027-01-01\n\nSail.", ["-", "-"]),
+    ],
+)
+def test_a_log_is_of_its_days_as_programs_and_people_write_it(
+    log: str, days: list[str]
+) -> None:
+    found = parse("notes/log.md", log.encode()).passages
+    assert [f"{one.day:%d}" if one.day else "-" for one in found] == days
 
 
 def test_a_heading_that_is_a_day_dates_what_stands_under_it(tmp_path: Path) -> None:
