@@ -134,11 +134,6 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_dicts(value: object) -> list[dict[str, Any]]:
-    """Return the elements of a JSON array; an empty object for each that is none."""
-    return [as_dict(element) for element in as_list(value)]
-
-
 def as_text(value: object) -> str:
     """Return `value` without outer white space if it is a string, else nothing."""
     return value.strip() if isinstance(value, str) else ""
@@ -157,8 +152,8 @@ def text_at(value: object, *keys: str) -> str:
 
 
 def dicts_at(value: object, *keys: str) -> list[dict[str, Any]]:
-    """Return the objects of the array under keys within keys."""
-    return as_dicts(dig(value, *keys))
+    """Return the elements of the array under keys within keys, none but objects."""
+    return [as_dict(element) for element in as_list(dig(value, *keys))]
 
 
 def parse_time(value: object, zone: tzinfo | None) -> datetime | None:
@@ -248,12 +243,11 @@ def content_text(content: object) -> str:
 
 def brief(text: str, max_chars: int) -> str:
     """Return a text without secrets on one line, a long one without its middle."""
-    half = max_chars // 2
-    ends = [text]
     if len(text) > 2 * MAX_UNCUT_CHARS:
-        ends = [text[:MAX_UNCUT_CHARS], text[-MAX_UNCUT_CHARS:]]
+        text = f"{text[:MAX_UNCUT_CHARS]} … {text[-MAX_UNCUT_CHARS:]}"
     # Of a secret that is cut in two no half would be known.
-    line = one_line(" … ".join(redact(end)[0] for end in ends), 2 * MAX_UNCUT_CHARS)
+    line = one_line(redact(text)[0], 2 * MAX_UNCUT_CHARS)
+    half = max_chars // 2
     if len(line) <= max_chars:
         return line
     return f"{line[:half].rstrip()} … {line[-half:].lstrip()}"

@@ -39,9 +39,7 @@ def find_parser(format_: str) -> Parser:
     for found in metadata.entry_points(group="filemem.importers", name=format_):
         parser: Parser = found.load()
         return parser
-    what = "no format is named"
-    if format_:
-        what = f"there is no format {one_line(format_, 40)}"
+    what = f"there is no format {one_line(format_, 40)}"
     raise NotFound(f"{what}; take one of {', '.join(FORMATS)}.")
 
 

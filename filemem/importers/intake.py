@@ -40,7 +40,7 @@ from filemem.store.imports import Imported, Origins
 from filemem.store.memory import Memory
 from filemem.store.paths import ARCHIVE, live, numbered, slug
 from filemem.store.roles import ASSISTANT
-from filemem.text.plain import counted, digest, escape_controls, one_line
+from filemem.text.plain import counted, digest, one_line
 from filemem.text.redaction import Redaction, kinds
 
 NOTES_FOLDER = "notes/"
@@ -251,12 +251,8 @@ class Intake:
 
     def _origin_of_id(self, format_: str, id: str) -> str:
         """Return what names a conversation in the record and in its front matter."""
-        plain = id if id == one_line(id) else digest(escape_controls(id), 16)
-        origin = f"{format_}:{plain}"
-        is_secret = self.gate.clean(plain).text != plain
-        if is_secret and self.origins.of(origin) is None:
-            return f"{format_}:{self.gate.digest(id)}"
-        return origin
+        is_plain = id == one_line(id) == self.gate.clean(id).text
+        return f"{format_}:{id if is_plain else self.gate.digest(id)}"
 
     def _origin_of_opening(
         self,

@@ -12,7 +12,6 @@ from filemem.importers.base import (
     Item,
     Skipped,
     as_dict,
-    as_dicts,
     brief,
     content_text,
     decode_json,
@@ -55,7 +54,7 @@ def _conversation(
     record: dict[str, Any], place: str, zone: tzinfo | None
 ) -> ImportedConversation:
     """Read one conversation; without an id of its own how it begins tells it."""
-    turns = spoken_turns(as_dicts(record["messages"]), zone)
+    turns = spoken_turns(dicts_at(record, "messages"), zone)
     id = text_at(record, "id") or text_at(record, "conversation_id")
     if not id and not turns:
         id = place

@@ -3,7 +3,6 @@
 Whoever wants it kept says so, and is told how.
 """
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,23 +11,11 @@ from click.testing import CliRunner, Result
 from filemem.cli import cli
 from filemem.errors import FilememError
 
-SECRET = "Tulip-Garden-42"
-TOLD = f"My wifi password is {SECRET} and the router is upstairs."
-
 
 def run(folder: Path, *args: str) -> Result:
     (folder / "store").mkdir(exist_ok=True)
     places = ["--store", str(folder / "store"), "--user", "ann"]
     return CliRunner().invoke(cli, [*args, *places], standalone_mode=False)
-
-
-def holding(folder: Path, text: str) -> list[Path]:
-    """The files under the folder in which the text stands."""
-    return [
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and text.encode() in path.read_bytes()
-    ]
 
 
 @pytest.mark.parametrize(
@@ -65,34 +52,3 @@ def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(
     assert "that is only a secret (token)" in str(error)
     assert "--with-secrets" in str(error)
     assert not list((tmp_path / "store").rglob("*.md"))
-
-
-def test_what_is_imported_comes_without_its_secrets_and_the_report_says_so(
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "router.md").write_bytes(
-        f"# Router\r\nLogin: admin / {SECRET}\r\nIt stands upstairs.\r\n".encode()
-    )
-    (folder / "tea.md").write_bytes(b"Caf\xe9 cr\xe8me at four.")
-    talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
-    assert (
-        "1 secret left out: password"
-        in run(tmp_path, "import", "openai-jsonl", str(talk)).output
-    )
-    said = run(tmp_path, "import", "markdown", str(folder)).output
-    assert (
-        "note: router.md: taken, but 1 secret left out: password; --with-secrets takes all"
-        in said
-    )
-    kept = (tmp_path / "store/ann/notes/router.md").read_bytes()
-    assert (
-        kept
-        == b"# Router\r\nLogin: admin / [redacted: password]\r\nIt stands upstairs.\r\n"
-    )
-    assert (
-        tmp_path / "store/ann/notes/tea.md"
-    ).read_bytes() == b"Caf\xe9 cr\xe8me at four."
-    assert not holding(tmp_path / "store", SECRET)
