@@ -297,7 +297,7 @@ class ShownText:
                 return False
         names = " ".join(name for name, _ in LINK.findall(text))
         for word in terms.tokens(names):
-            is_telling = len(word) > 2 or terms.is_cjk(word)
+            is_telling = len(word) > 2 or (len(word) == 1 and terms.is_cjk(word))
             if is_telling and comparable(word).removesuffix("s") not in self._letters:
                 return False
         return True

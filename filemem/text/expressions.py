@@ -113,7 +113,8 @@ def numbers(text: str) -> set[int]:
         if value:
             digit = 0
             size = value
-        elif word in counts:  # seventy and one, 七 behind which 一 stands
+        elif word in counts and not (word in ("a", "an") and total + digit):
+            # seventy and one, 七 behind which 一 stands; not ten a month
             tens = digit // 10 * 10 if word.isascii() else digit * 10
             digit = tens + counts[word]
         elif word != "and":

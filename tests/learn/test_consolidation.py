@@ -343,20 +343,22 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
     user: Folder,
 ) -> None:
     said = "My boy starts school in Ghent tomorrow at 2pm with the osheas, seventy-one crayons. "
+    said += "It costs nine hundred and ten a month. "
     said += "La Dra. Ribes, 38.500 a year. 我爸七十四, 学费三百六. I was born in '84, 08年畢業, 兩隻貓. "
     said += "甲状腺有个结节, 廿三复查, 小王."
-    told = "Nora's boy and [[O'Shea]]'s start school in [[Ghent]] on 9 May 2026 at 14:00 with 71 crayons, 360 yuan; "
+    told = "Nora's boy and [[O'Shea]]'s start school in [[Ghent]] on 9 May 2026 at 14:00 with 71 crayons, 360 yuan, 910 a month; "
     told += "her doctor is [[Dr. Ribes]], her wage 38,500; "
     told += (
         "her father is 74; 她1984年出生，2008年毕业，2只猫；[[甲状腺结节]]23日复查。"
     )
     good = note(told, "starts school")
-    wrong = note("Nora's boy [[Tom]] starts school in [[Ghent]].", "My boy")
+    wrong = note("Nora's boy [[Fred]] starts school in [[Ghent]].", "My boy")
     also = note("The boy of Nora is with [[Dr. Lluch]] at the school.", "My boy")
     another = note("[[赵王]]廿三复查。", "廿三复查")
     assert len(kept(user, said, good, wrong, also, another)) == 4
-    confidence = [user.memory(path).front.get("confidence", 1) for path in facts(user)]
-    assert sorted(confidence) == [0.5, 0.5, 0.5, 1]
+    found = map(user.memory, facts(user))
+    sure = [one.text for one in found if one.front.get("confidence") != 0.5]
+    assert len(sure) == 1 and "crayons" in sure[0]
 
 
 def test_a_day_that_a_turn_may_name_was_shown_with_its_year(user: Folder) -> None:
