@@ -1,6 +1,5 @@
 """The commits on a user's memories: what their messages say, and the log of them."""
 
-import contextlib
 import datetime as dt
 import os
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from filemem.store.folder import BOOKKEEPING
 from filemem.text.plain import one_line
 
 SUBJECT_CHARS = 72
-_FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an <%ae>%x1f%s%x1f%(trailers:only,unfold)"
+_FORMAT = "--format=%H%n%P%n%at%n%an <%ae>%n%s%n%(trailers:only,unfold)"
 
 
 def commit_message(subject: str, trailers: Mapping[str, str]) -> str:
@@ -59,19 +58,22 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     NotFound if the path is no memory's and never was.
     """
     place = path
+    missing: NotFound | None = None
     arguments = [f"-{limit}"] if limit else []
     is_file = bool(path) and not os.path.isdir(history.folder.absolute(path))
     if is_file:
         arguments.append("--follow")
-        with contextlib.suppress(NotFound):  # it is gone: where git last saw it
+        try:
             place = history.folder.locate(path)
+        except NotFound as error:  # git may have seen it before it went
+            missing = error
     specs = [pathspec(os.path.join(history.prefix, place))]
     if not is_file:
         logs = os.path.join(history.prefix, BOOKKEEPING)
         specs.append(f":(top,exclude,literal){logs}")
     commits = read_commits(history.repository, *arguments, "--", *specs)
-    if is_file and not commits:
-        history.folder.locate(path)
+    if missing and not commits:
+        raise missing
     return commits
 
 
@@ -81,11 +83,22 @@ def read_commits(repository: Repository, *arguments: str) -> list[Commit]:
     if not repository.resolve():
         return commits  # where git log fails
     for line in repository.items("log", "-z", _FORMAT, *arguments):
-        commit, parents, moment, author, subject, lines = line.split("\x1f", 5)
+        commit, parents, moment, author, subject, lines = line.split("\n", 5)
         trailers = {}
         for entry in lines.splitlines():
             key, _, value = entry.partition(":")
             trailers[key] = one_line(value)
-        at = dt.datetime.fromisoformat(moment).astimezone()
+        at = _local_time(moment)
         commits.append(Commit(commit, parents.split(), at, author, subject, trailers))
     return commits
+
+
+def _local_time(seconds: str) -> dt.datetime:
+    """Return the moment so many seconds after 1970 began, in local time.
+
+    One that no calendar has, which a forged commit may name, is the year 1970's first.
+    """
+    try:
+        return dt.datetime.fromtimestamp(int(seconds)).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return dt.datetime.fromtimestamp(0).astimezone()

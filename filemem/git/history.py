@@ -69,11 +69,14 @@ class History:
     @functools.cached_property
     def managed_root(self) -> str:
         """The folder that is set up for filemem: the user's own, the store, or ''."""
+        dot_git = find_dot_git(self.folder.root)
+        if not dot_git:
+            return ""
+        top = os.path.dirname(dot_git)
         for folder in (self.folder.root, self.folder.store):
             attributes = read_text(folder, ".gitattributes").splitlines()
-            if ATTRIBUTES[0] in attributes and find_dot_git(self.folder.root):
-                is_inside = f"{folder}/".startswith(f"{self.repository.root}/")
-                return folder if is_inside else ""
+            if ATTRIBUTES[0] in attributes:
+                return folder if f"{folder}/".startswith(f"{top}/") else ""
         return ""
 
     def require(self) -> Repository:

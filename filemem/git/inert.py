@@ -35,6 +35,7 @@ _SETTINGS = {
 # What counts of a repository's own configuration, and what says how to read it.
 _INERT_SETTING = re.compile(
     r"user\.(name|email)|(gc|maintenance)\.auto"
+    r"|core\.(filemode|ignorecase|precomposeunicode)"
     r"|remote\..*\.(url|pushurl|fetch)|branch\..*\.(remote|merge)",
     re.DOTALL,
 )
@@ -71,7 +72,7 @@ class InertView:
         self.folder = self._temporary.name
         format_lines = ""
         passed = [*_SETTINGS.items()]
-        for key, value in _parse(config, root).items():
+        for key, value in _parse(config, root):
             if key in _FORMAT_SETTINGS and value.isalnum():
                 section, _, name = key.partition(".")
                 format_lines += f"[{section}]\n\t{name} = {value}\n"
@@ -94,14 +95,18 @@ class InertView:
             self.environment[f"GIT_CONFIG_VALUE_{number}"] = value
 
 
-def _parse(config: str, root: str) -> dict[str, str]:
-    """Return the settings of a configuration's text, read as data."""
+def _parse(config: str, root: str) -> list[tuple[str, str]]:
+    """Return the settings of a configuration's text, read as data, in their order.
+
+    A key may stand there several times, as the URLs of a remote do.
+    """
     command = ("config", "--file", "-", "--no-includes", "--list", "-z")
+    # With a GIT_DIR that is none, git looks for no repository.
     listed = Git(root).call(*command, stdin=os.fsencode(config), GIT_DIR=os.devnull)
-    settings = {}
+    settings = []
     for entry in os.fsdecode(listed.stdout).split("\0")[:-1]:
         key, _, value = entry.partition("\n")
-        settings[key] = value
+        settings.append((key, value))
     return settings
 
 

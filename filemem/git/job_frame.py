@@ -21,6 +21,7 @@ from filemem.text.plain import first_few
 RECOVERED = "Keep what jobs had written before git could commit it"
 NOTES = "jobs"  # the folder in the bookkeeping with a note for each job at work
 NOTE_HEADING = "These files differed from the last commit before a job began:"
+WRITTEN_HEADING = "A job wrote these files while git could not be used:"
 
 
 def commit_paths(
@@ -28,20 +29,20 @@ def commit_paths(
     paths: Iterable[str],
     message: str,
     at: dt.datetime,
-    theirs: Collection[str] = (),
+    drafts: Collection[str] = (),
 ) -> list[str]:
     """Commit what differs of some paths, with the logs.
 
-    The caller holds the repository's lock. `theirs` had been changed by a person before
-    a job began: of these only what the job deleted is committed. Returns the others,
-    which wait for the person.
+    The caller holds the repository's lock. A person had changed `drafts` before a job
+    began: of these only what the job deleted is committed. Returns the others, which
+    wait for the person.
     """
     history.repository.require_branch()
     changes = set(history.changes())
     waiting = []
     mine = [*LOGS]
     for path in paths:
-        if path in theirs and path in changes and history.is_on_disk(path):
+        if path in drafts and path in changes and history.is_on_disk(path):
             waiting.append(path)
         else:
             mine.append(path)  # unchanged or ignored ones, too
@@ -59,28 +60,45 @@ def recover(history: History) -> None:
     place = history.folder.bookkeeping(NOTES)
     if not history.managed_root or not os.path.isdir(place):
         return
-    for name in sorted(os.listdir(place)):
-        note = f"{place}/{name}"
-        # A note that is locked is of a job that is at work.
-        with contextlib.suppress(Busy), files.lock(note, 0):
-            theirs = os.fsdecode(files.read(note)).split("\n")[:-1]
-            if theirs:  # else the job had not begun
-                left = set(history.changes()).difference(theirs)
-                message = commit_message(RECOVERED, {})
-                with history.repository.lock():
-                    commit_paths(history, left, message, dt.datetime.now())
+    written: set[str] = set()
+    notes: list[str] = []
+    with contextlib.ExitStack() as held:
+        for name in sorted(os.listdir(place)):
+            note = f"{place}/{name}"
+            try:
+                held.enter_context(files.lock(note, 0))
+            except Busy:
+                continue  # its job is at work
+            written |= _written_since(history, note)
+            notes.append(note)
+        if written:
+            message = commit_message(RECOVERED, {})
+            with history.repository.lock():
+                commit_paths(history, written, message, dt.datetime.now())
+        for note in notes:
             files.delete(note)
+
+
+def _written_since(history: History, note: str) -> set[str]:
+    """Return what the job of a note wrote, and git does not have."""
+    heading, *listed = os.fsdecode(files.read(note)).split("\n")
+    if not heading:
+        return set()  # it had not begun
+    changes = set(history.changes())
+    if heading == WRITTEN_HEADING:
+        return changes.intersection(listed)
+    return changes.difference(listed)
 
 
 class JobFrame:
     """One job at work on memories that git may keep.
 
-    `theirs` are the memories that differed from the last commit before it began.
+    `drafts` are the memories that differed from the last commit before it began.
     """
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self.theirs: frozenset[str] = frozenset()
+        self.drafts: frozenset[str] = frozenset()
         self._fault = ""  # a sentence: why git cannot be used for this job
 
     @contextlib.contextmanager
@@ -96,9 +114,9 @@ class JobFrame:
                 held.enter_context(self.noted())
             except (FilememError, OSError) as error:
                 self._fault = in_words(error)
-                self.theirs = self.history.drafts()
+                self.drafts = self.history.drafts()
             held.callback(setattr, folder, "drafts", folder.drafts)
-            folder.drafts = self.theirs
+            folder.drafts = self.drafts
             yield
 
     @contextlib.contextmanager
@@ -112,12 +130,10 @@ class JobFrame:
         if not history.managed_root:
             yield
             return
-        self.theirs = frozenset(without_logs(history.changes()))
-        lines = "".join(f"{line}\n" for line in (NOTE_HEADING, *sorted(self.theirs)))
-        note = f"{history.folder.bookkeeping(NOTES)}/{os.urandom(8).hex()}"
-        files.make_folder(os.path.dirname(note))
+        self.drafts = frozenset(without_logs(history.changes()))
+        note = self._new_note()
         with files.lock(note, 0):
-            files.log(note, os.fsencode(lines))
+            _write_note(note, NOTE_HEADING, self.drafts)
             yield
             if not self._fault:
                 with contextlib.suppress(NotFound):  # it went with the user's folder
@@ -126,7 +142,7 @@ class JobFrame:
     def record(
         self,
         subject: str,
-        paths: Iterable[str],
+        paths: Collection[str],
         trailers: Mapping[str, str],
         at: dt.datetime,
     ) -> str:
@@ -141,12 +157,28 @@ class JobFrame:
         try:
             if not self._fault and history.managed_root:
                 with history.repository.lock():
-                    waiting = commit_paths(history, paths, message, at, self.theirs)
+                    waiting = commit_paths(history, paths, message, at, self.drafts)
         except (FilememError, OSError) as error:
             self._fault = in_words(error)
         if self._fault:
+            if history.managed_root:
+                note = self._new_note()
+                with files.lock(note, 0):
+                    _write_note(note, WRITTEN_HEADING, paths)
             return f"not committed yet: {self._fault}"
         if waiting:
             named = first_few(waiting)
             return f"left for you to commit, as you had changed it too: {named}"
         return ""
+
+    def _new_note(self) -> str:
+        """Return the place of a new note, in a folder that is there."""
+        folder = self.history.folder.bookkeeping(NOTES)
+        files.make_folder(folder)
+        return f"{folder}/{os.urandom(8).hex()}"
+
+
+def _write_note(note: str, heading: str, paths: Collection[str]) -> None:
+    """Write a note with a line for each path."""
+    lines = "".join(f"{line}\n" for line in (heading, *sorted(paths)))
+    files.log(note, os.fsencode(lines))

@@ -23,7 +23,8 @@ Tree = Mapping[str, str]  # the entry of each file, by its path in the repositor
 
 _REGULAR_FILE = ("100644 ", "100755 ")
 _ODD_PART = re.compile(r"/(?:|\.|\.\.|\.git)/|[\x00-\x1f]", re.IGNORECASE)
-# Git joins changes that are less than four lines apart.
+# Git takes changes less than four lines apart for one, so that neighbouring lines which
+# two sides changed would conflict: three lines stand between any two while it merges.
 _PADDING = b"\x1ea\n\x1eb\n\x1ec\n"
 _PADDING_LINE = re.compile(rb"\x1e[abc]\n")
 
@@ -181,7 +182,7 @@ def _merge_file(
     if text is not None:
         met += " in the same lines; it now holds both versions."
         return FileChange(ours.path, target, old, text, met)
-    met += " and is no text; this machine's stays, git has the other's."
+    met += " and is not text; this machine's stays, git has the other's."
     return FileChange(ours.path, target, old, old, met)
 
 
@@ -189,13 +190,15 @@ def _merge_file(
 
 
 def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
-    """Make the changes on disk: new files first, so that nothing is missing meanwhile.
+    """Make the changes on disk: new files first, and those that go last.
+
+    So nothing is missing meanwhile.
 
     Raises FilememError, with nothing written, if uncommitted edits, links or files that
     git does not have are in the way; Changed if a person saves one of the files at the
     same moment.
     """
-    todo = sorted(changes, key=lambda change: (bool(change.source), not change.target))
+    todo = sorted(changes, key=_turn)
     paths = {path for change in todo for path in change.paths}
     for path in sorted(paths):
         if files.through_link(f"{repository.root}/{path}"):
@@ -215,13 +218,25 @@ def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
         _carry_out(repository.root, change)
 
 
+def _turn(change: FileChange) -> int:
+    """Return when a change has its turn: what is new, what is changed, what goes."""
+    if not change.target:
+        return 2
+    return 1 if change.source else 0
+
+
 def _check_free(root: str, change: FileChange) -> None:
-    """Raise Refused if a file, which git ignores, stands where one is to come."""
-    target = change.target
-    is_new = target not in ("", change.source)
-    if is_new and os.path.lexists(f"{root}/{target}"):
+    """Raise Refused if anything stands where a file is to come, or its folders are."""
+    if change.target in ("", change.source):
+        return
+    place = change.target
+    is_taken = os.path.lexists(f"{root}/{place}")
+    while not is_taken and os.path.dirname(place):
+        place = os.path.dirname(place)
+        is_taken = os.path.isfile(f"{root}/{place}")
+    if is_taken:
         raise Refused(
-            f"{one_line(target)} is in the way, and git does not have it; "
+            f"{one_line(place)} is in the way of what comes in; "
             "move it elsewhere, then try again."
         )
 

@@ -33,7 +33,7 @@ class Past(Folder):
             f"these are the memories as of {self.commit.at:%Y-%m-%d}, "
             "which can be read but not changed; leave out the day."
         )
-        yield
+        yield  # never reached; it makes this a context manager
 
 
 def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
@@ -58,9 +58,12 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
         )
     past = Past(folder, found[0], end)
     index = f"{past.root}.index"
-    repository.run(
-        "read-tree", f"{past.commit.commit}:{history.prefix}", GIT_INDEX_FILE=index
-    )
+    tree = f"{past.commit.commit}:{history.prefix}"
+    if repository.call("read-tree", tree, GIT_INDEX_FILE=index).code:
+        raise NotFound(
+            f"{folder.name} had no memories by {moment:%Y-%m-%d}: {past.commit.commit}"
+            " deleted them; name an earlier day."
+        )
     repository.run(
         *("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet"),
         f"--prefix={past.root}/",

@@ -15,7 +15,7 @@ from filemem.store import files
 LOCK_TIMEOUT_SECONDS = 30.0
 MACHINE = "filemem <filemem@localhost>"
 LOCK = "filemem.lock"  # in the git directory
-MAX_STARTS = 5  # of a commit, during each of which a person may commit
+MAX_COMMIT_ATTEMPTS = 5  # during each of which a person may commit
 
 
 def find_dot_git(folder: str) -> str:
@@ -101,6 +101,11 @@ class Repository(Git):
         """Return a setting of git's, or '' if it is not set."""
         return os.fsdecode(self.call("config", "--get", key).stdout).strip()
 
+    def settings(self, key: str) -> list[str]:
+        """Return all values of a setting of git's, which may have several."""
+        listed = self.call("config", "-z", "--get-all", key).stdout
+        return os.fsdecode(listed).split("\0")[:-1]
+
     def lock(self) -> contextlib.AbstractContextManager[None]:
         """Keep other filemem processes from committing here; does not nest.
 
@@ -117,16 +122,16 @@ class Repository(Git):
         return [entry[len("XY ") :] for entry in entries]
 
     def tree(self, treeish: str) -> dict[str, str]:
-        """Return the files of a tree, each with its entry; of none, '', there are none.
+        """Return the entry of each file of a tree; none for ''.
 
         An entry is mode, type and object name, as `git ls-tree` prints them.
         """
-        files: dict[str, str] = {}
+        entries: dict[str, str] = {}
         if treeish:
             for line in self.items("ls-tree", "-r", "-z", "--full-tree", treeish):
                 entry, _, name = line.partition("\t")
-                files[name] = entry
-        return files
+                entries[name] = entry
+        return entries
 
     def contents(self, entries: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of files by their entries in a tree."""
@@ -162,7 +167,7 @@ class Repository(Git):
         """
         name, _, email = author.removesuffix(">").partition(" <")
         moment = at.astimezone().isoformat(timespec="seconds")
-        for _ in range(MAX_STARTS):
+        for _ in range(MAX_COMMIT_ATTEMPTS):
             head = self.resolve()
             if onto and self.call("merge-base", "--is-ancestor", onto, head).code:
                 raise GitError(

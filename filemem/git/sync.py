@@ -17,7 +17,7 @@ from filemem.store.users import StoreFolder
 from filemem.text.plain import first_few, one_line
 
 NOTED = "Note what was recalled and imported"
-MAX_PUSHES = 6  # before which another machine may come each time
+MAX_PUSH_ATTEMPTS = 6  # before each of which another machine may push
 # The old names of commits that were rewritten so as to forget, in the git directory.
 PURGED = "filemem-purged"
 # For a remote on this machine, whose hooks and settings would run here.
@@ -53,7 +53,8 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     for user in _users(history):
         recover(user)
     with repository.lock():
-        commit_paths(history, (), NOTED, at)
+        for user in _users(history):
+            commit_paths(user, (), NOTED, at)
         messages = _exchange(history, branch, at)
         unsent = without_logs(changes_in(repository, ""))
     if unsent:
@@ -82,7 +83,7 @@ def _exchange(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     repository = history.repository
     messages = []
     refusal = ""
-    for _ in range(MAX_PUSHES):
+    for _ in range(MAX_PUSH_ATTEMPTS):
         last = branch
         branch = _fetch(repository, branch)
         if refusal and branch == last:
@@ -169,17 +170,30 @@ def _reach(repository: Repository, command: str, *arguments: str) -> str:
 
 def _push(repository: Repository, branch: RemoteBranch, commit: str) -> str:
     """Push a commit, never by force; return why the remote did not take it, or ''."""
-    url = repository.setting(f"remote.{branch.remote}.pushurl")
-    if not url:
-        url = repository.text("ls-remote", "--get-url", "--", branch.remote)
-    path = os.path.join(repository.root, url.removeprefix("file://"))
-    receiver = []
-    if os.path.exists(path):
-        receiver = [f"--receive-pack={_INERT_RECEIVER}"]
-    result = repository.call(
-        "push", *receiver, "--", branch.remote, f"{commit}:{branch.ref}"
-    )
-    return result.reason if result.code else ""
+    urls = repository.settings(f"remote.{branch.remote}.pushurl")
+    if not urls:
+        urls = repository.settings(f"remote.{branch.remote}.url") or [branch.remote]
+    for url in urls:
+        receiver = []
+        if _is_on_this_machine(repository.text("ls-remote", "--get-url", "--", url)):
+            receiver = [f"--receive-pack={_INERT_RECEIVER}"]
+        place = url if len(urls) > 1 else branch.remote
+        result = repository.call(
+            "push", *receiver, "--", place, f"{commit}:{branch.ref}"
+        )
+        if result.code:
+            return result.reason
+    return ""
+
+
+def _is_on_this_machine(url: str) -> bool:
+    """Say whether git takes a URL for a path on this machine, whatever lies there.
+
+    That is a `file:` URL, and one without a colon before its first slash.
+    """
+    if url.lower().startswith("file:"):
+        return True
+    return ":" not in url.partition("/")[0]
 
 
 # -- merging -------------------------------------------------------------------------
@@ -195,7 +209,7 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     theirs = branch.commit
     ours = repository.resolve()
     base = repository.call("merge-base", ours, theirs).stdout.decode().strip()
-    if base == theirs:
+    if base == theirs:  # both are '' where neither side has a commit
         return []
     attributes = repository.call("show", f"{theirs}:.gitattributes").stdout
     if ours and not base and ATTRIBUTES[0].encode() not in attributes:
@@ -216,10 +230,8 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
         changes = merge_trees(repository, trees, scratch)
         carry_out(repository, changes)
         paths = [path for change in changes for path in change.paths]
-        is_forwarded = base == ours and repository.advance(
-            paths, theirs, ours, "filemem: fast-forward"
-        )
-        if not is_forwarded:
+        forward = "filemem: fast-forward"
+        if base != ours or not repository.advance(paths, theirs, ours, forward):
             subject = f"Merge memories from {one_line(branch.remote, 40)}"
             message = commit_message(subject, {"Job": "sync"})
             repository.commit(paths, message, at, merged=theirs, onto=ours)

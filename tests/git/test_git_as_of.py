@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from programs import filemem
 from repositories import START, git, plain_git, state, store
 
 from filemem import User
-from filemem.errors import Refused
+from filemem.errors import NotFound, Refused
+from filemem.git.commits import log
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
+from filemem.git.past import as_of
 
 
 def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
@@ -83,3 +86,25 @@ def test_a_reading_command_has_as_of_and_a_writing_one_refuses(tmp_path: Path) -
         "committed by 1890-01-01"
         in filemem("--store", mara.store, "grep", "tea", "--as-of", "1890-01-01").stderr
     )
+
+
+def test_of_memories_that_were_deleted_by_then_the_commit_is_named(
+    tmp_path: Path,
+) -> None:
+    mara = store(tmp_path / "store")
+    git(tmp_path / "store", "rm", "-rq", "mara")
+    git(tmp_path / "store", "commit", "-qm", "Leave")
+    gone = git(tmp_path / "store", "rev-parse", "HEAD")
+    with pytest.raises(NotFound, match=gone):
+        as_of(mara, dt.datetime.now().astimezone())
+
+
+def test_a_commit_of_no_day_that_a_calendar_has_is_listed(tmp_path: Path) -> None:
+    mara = store(tmp_path / "store")
+    top = tmp_path / "store"
+    lines = git(top, "cat-file", "commit", "HEAD").split("\n")
+    forged = [re.sub(r"\d+ \S+$", "99999999999999 +9900", line) for line in lines]
+    odd = "\n".join([*forged[:-1], "a\x1fb", ""]).encode()
+    write_it = ("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+    git(top, "update-ref", "HEAD", git(top, *write_it, stdin=odd))
+    assert "\x1f" in log(History(mara))[0].subject

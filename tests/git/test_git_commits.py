@@ -448,3 +448,24 @@ def test_no_later_commit_is_called_by_what_was_forgotten(tmp_path: Path) -> None
     subjects = git(where, "log", "-3", "--format=%s").split("\n")
     assert subjects[0].startswith("Talk with mara")
     assert ["Bruno" in subject for subject in subjects] == [False, False, True]
+
+
+def test_what_a_job_wrote_while_git_could_not_start_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draft of the person's does not."""
+    mara = store(tmp_path / "store")
+    Path(mara.root, "facts/draft.md").write_text("Mine, not finished.\n")
+    with monkeypatch.context() as without_git:
+        without_git.setenv("PATH", str(tmp_path / "nothing"))
+        boat = User(mara).remember("Has a boat.", today=START.date()).path
+    User(mara).remember("Has a bicycle.", today=START.date())
+    assert f"mara/{boat}" in files_of(tmp_path / "store", "HEAD~1")
+    assert History(mara).changes() == ["facts/draft.md"]
+
+
+def test_a_mode_that_the_disk_cannot_keep_is_no_change(tmp_path: Path) -> None:
+    mara = store(tmp_path / "store")
+    git(tmp_path / "store", "config", "core.fileMode", "false")
+    Path(mara.root, FACT).chmod(0o755)
+    assert History(mara).changes() == []

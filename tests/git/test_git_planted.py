@@ -166,7 +166,13 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
     """Neither its hooks nor what its configuration names, wherever it lies and however it is named."""
     mara = store(tmp_path / "store")
     git(tmp_path, "init", "--quiet", "--bare", "other")
-    for place in (tmp_path / "remote", Path(mara.root) / ".remote"):
+    inside = Path(mara.root)
+    for place in (
+        tmp_path / "remote",
+        tmp_path / "bare.git",
+        inside / ".remote",
+        inside / "x.git",
+    ):
         git(tmp_path, "init", "--quiet", "--bare", str(place))
         (place / "objects/info/alternates").write_text(f"{tmp_path}/other/objects\n")
         git(place, "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
@@ -184,6 +190,10 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         f"file://{tmp_path}/remote",
         "../remote",
         "mara/.remote",
+        str(tmp_path / "bare"),
+        f"file://localhost{tmp_path}/bare.git",
+        f"file://{tmp_path}/b%61re.git",
+        "mara/x",
     ):
         git(tmp_path / "store", "config", "remote.origin.url", url)
         JobFrame(History(mara)).record(
@@ -193,5 +203,5 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
             START,
         )
         sync(History(mara), None, START)
-        assert git(tmp_path / "store", "ls-remote", url, "main")
+        assert git(tmp_path / "store", "ls-remote", "origin", "main")
     assert not (tmp_path / "ran").exists()

@@ -22,7 +22,7 @@ from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
-from filemem.store import config
+from filemem.store import config, recalls
 from filemem.store.folder import Folder
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
@@ -153,7 +153,7 @@ def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) ->
     synced(one)
     done = synced(two)
     both = "was changed on both machines in the same lines; it now holds both versions."
-    kept = "was changed on both machines and is no text; this machine's stays, git has the other's."
+    kept = "was changed on both machines and is not text; this machine's stays, git has the other's."
     assert sorted(done[:-1]) == [
         f"filemem.yaml {both}",
         f"mara/{FACT} {both}",
@@ -471,3 +471,50 @@ def test_where_there_is_no_remote_or_other_work_too_the_command_is_told(
     set_up(str(where), "mara", START)
     with pytest.raises(FilememError, match="git pull and git push"):
         synced(Store(where).user("mara").folder)
+
+
+def test_every_url_of_a_remote_gets_what_is_pushed(
+    machines: list[Folder], tmp_path: Path
+) -> None:
+    """What comes in is of the first of them, as with git."""
+    git(tmp_path, "init", "--quiet", "--bare", "spare")
+    first, second = machines
+    git(first.root, "remote", "set-url", "--add", "origin", str(tmp_path / "spare"))
+    change(first, FACT, "Prefers sencha.\n")
+    change(second, "facts/2026/2026-11-20-cat.md", "Has a cat.\n")
+    assert synced(second) == [SAME]
+    assert synced(first) == [SAME]
+    heads = {git(tmp_path / at, "rev-parse", "main") for at in ("remote", "spare")}
+    assert heads == {git(first.root, "rev-parse", "HEAD")}
+    assert first.memory("facts/2026/2026-11-20-cat.md").text == "Has a cat.\n"
+
+
+def test_what_was_recalled_of_anybody_in_the_store_is_sent(
+    machines: list[Folder],
+) -> None:
+    first, second = machines
+    ben = Store(first.store).user("ben")
+    path = ben.remember("Likes tea.", today=START.date()).path
+    recalls.note_recall(ben.folder, path, recalls.OPENED, START)
+    assert synced(first) == [SAME]
+    assert synced(second) == [SAME]
+    own = f"{second.store}/ben/.filemem/recalls.log"
+    assert path in Path(own).read_text()
+
+
+def test_a_file_in_the_place_of_a_folder_is_named_before_anything_is_written(
+    machines: list[Folder],
+) -> None:
+    first, second = machines
+    for path in ("a.md", "x.md/y.md"):
+        change(first, f"facts/{path}", "Has a cat.\n")
+    assert synced(first) == [SAME]
+    in_the_way = Path(second.root, "facts/x.md")
+    with open(f"{second.store}/.gitignore", "a") as ignored:
+        ignored.write("x.md\n")
+    git(second.root, "commit", "-qam", "Ignore")
+    in_the_way.write_text("Mine.\n")
+    with pytest.raises(FilememError, match=r"x\.md is in the way"):
+        synced(second)
+    assert not Path(second.root, "facts/a.md").exists()
+    assert in_the_way.read_text() == "Mine.\n"
