@@ -39,7 +39,7 @@ from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import forget
-from filemem.learn.remember import remember
+from filemem.learn.remember import Asked, remember
 from filemem.store import saved_over
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
@@ -131,7 +131,9 @@ JOBS: dict[str, Callable[[Folder], object]] = {
 }
 LATER = AT + dt.timedelta(days=300)
 IN_GIT: dict[str, Callable[[Folder], object]] = {  # begin in a store kept in git
-    "git remember": lambda user: jobs.remembered(user, "I collect stamps.", AT),
+    "git remember": lambda user: jobs.remembered(
+        user, [Asked("I collect stamps.")], AT
+    ),
     "git talk": lambda user: User(user).add_conversation(
         [{"role": "user", "content": "I keep two goats."}], at=AT, id="goats"
     ),

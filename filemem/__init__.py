@@ -4,6 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from filemem.api import Forgotten as Forgotten
+    from filemem.api import Info as Info
+    from filemem.api import Proposed as Proposed
     from filemem.api import Store as Store
     from filemem.api import User as User
     from filemem.chat.conversation import Conversation as Conversation
@@ -12,47 +15,53 @@ if TYPE_CHECKING:
     from filemem.chat.listener import ToolCalled as ToolCalled
     from filemem.errors import Busy as Busy
     from filemem.errors import Changed as Changed
+    from filemem.errors import DiskError as DiskError
     from filemem.errors import FilememError as FilememError
     from filemem.errors import NotFound as NotFound
     from filemem.errors import Problem as Problem
     from filemem.errors import Refused as Refused
     from filemem.git.command import GitError as GitError
+    from filemem.importers import ImportReport as ImportReport
     from filemem.learn.records import Decision as Decision
+    from filemem.llm.model import Model as Model
     from filemem.llm.model import ModelError as ModelError
+    from filemem.llm.model import Reply as Reply
+    from filemem.llm.model import ToolCall as ToolCall
+    from filemem.llm.model import Usage as Usage
+    from filemem.overview import Counts as Counts
+    from filemem.reports import MemoryEvent as MemoryEvent
+    from filemem.reports import Report as Report
     from filemem.search.results import Hit as Hit
     from filemem.store.config import ConfigError as ConfigError
     from filemem.store.memory import Memory as Memory
     from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
 
-_HOMES = {
-    "Busy": "errors",
-    "Changed": "errors",
-    "ConfigError": "store.config",
-    "Conversation": "chat.conversation",
-    "Decision": "learn.records",
-    "FilememError": "errors",
-    "GitError": "git.command",
-    "Hit": "search.results",
-    "Match": "tools.grep",
-    "Memory": "store.memory",
-    "ModelError": "llm.model",
-    "NotFound": "errors",
-    "Notice": "chat.listener",
-    "Problem": "errors",
-    "Refused": "errors",
-    "Store": "api",
-    "Text": "chat.listener",
-    "ToolCalled": "chat.listener",
-    "Toolbox": "tools.toolbox",
-    "User": "api",
+_PLACES = {
+    "api": "Forgotten Info Proposed Store User",
+    "chat.conversation": "Conversation",
+    "chat.listener": "Notice Text ToolCalled",
+    "errors": "Busy Changed DiskError FilememError NotFound Problem Refused",
+    "git.command": "GitError",
+    "importers": "ImportReport",
+    "learn.records": "Decision",
+    "llm.model": "Model ModelError Reply ToolCall Usage",
+    "overview": "Counts",
+    "reports": "MemoryEvent Report",
+    "search.results": "Hit",
+    "store.config": "ConfigError",
+    "store.memory": "Memory",
+    "tools.grep": "Match",
+    "tools.toolbox": "Toolbox",
 }
+_HOMES = {name: home for home, names in _PLACES.items() for name in names.split()}
 """The module of each public name."""
-__all__ = list(_HOMES)
+__all__ = sorted(_HOMES)
 
+if not TYPE_CHECKING:  # to a type checker a wrong name is one
 
-def __getattr__(name: str) -> Any:
-    # Each is imported when it is first asked for (PEP 562), as a grep needs none.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'filemem' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"filemem.{_HOMES[name]}"), name)
+    def __getattr__(name: str) -> Any:
+        # Each is imported when it is first asked for (PEP 562), as a grep needs none.
+        if name not in _HOMES:
+            raise AttributeError(f"module 'filemem' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"filemem.{_HOMES[name]}"), name)

@@ -1,35 +1,73 @@
 """filemem for a program; `Store("memory_store").user("alice")` is one person.
 
 Everything here may be called from several threads: readers take no lock, writers of one
-user wait for each other.
+user wait for each other. A disk that refuses is a DiskError with the cause.
 """
 
+import contextlib
 import datetime as dt
+import functools
+import logging
 import os
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from filemem import importers, index, jobs
+from filemem import importers, index, jobs, overview
 from filemem.chat.conversation import Conversation
 from filemem.chat.recall import prompt_context
-from filemem.errors import FilememError, NotFound, Refused
+from filemem.errors import (
+    DiskError,
+    FilememError,
+    NotFound,
+    Problem,
+    Refused,
+    Stopped,
+    in_words,
+)
+from filemem.forget.delete import plan_whole_user
 from filemem.forget.plan import plan_for
+from filemem.forget.purge import remembers
+from filemem.git.history import History
 from filemem.git.past import Past, as_of
-from filemem.jobs import JobRun, forget, read_conversations, remembered
-from filemem.learn.records import Decision
+from filemem.importers import ImportReport, messages, portable
+from filemem.jobs import JobRun
+from filemem.learn import proposals
+from filemem.learn.consolidate import cost
+from filemem.learn.log import LearnLog
+from filemem.learn.outcome import Applied
+from filemem.learn.proposals import Proposal
+from filemem.learn.remember import Asked, reject
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
+from filemem.overview import Counts
+from filemem.reports import (
+    MemoryEvent,
+    MeteredModel,
+    OnEvent,
+    Report,
+    check_stop,
+    report_of,
+)
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
-from filemem.store import config
-from filemem.store.folder import JOB_WAIT_SECONDS, CurrentConversation, Folder, JobDone
+from filemem.store import config, facts, files, keys, person
+from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder
+from filemem.store.frontmatter import quoted
+from filemem.store.gate import Gate
+from filemem.store.imports import Origins
 from filemem.store.memory import Memory
-from filemem.store.paths import PROFILE
+from filemem.store.paths import PROFILE, kind_of
+from filemem.store.transcript import Transcript
 from filemem.store.users import StoreFolder
-from filemem.store.zones import in_person_zone, local_now
+from filemem.store.zones import ZONE_KEY, find_zone, in_person_zone, person_zone
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox
+
+Clock = Callable[[], dt.datetime]
+LOG = logging.getLogger("filemem")
 
 
 class Forgotten(list[str]):
@@ -45,21 +83,96 @@ class Forgotten(list[str]):
         self.left = list(left)
 
 
+@dataclass(frozen=True)
+class Info:
+    """How a person is called, and in which zone their days are ('': the machine's)."""
+
+    name: str
+    zone: str
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What waits for the person: a fact, a lesson, or a wish to forget.
+
+    Attributes:
+        user: whose it is.
+        path: of its file, which may be edited meanwhile.
+        text: what would be kept, or the wish.
+        fault: why its form was refused; '' where it was not.
+        supersedes: the memories that hold no more once it is accepted.
+        forgets: the memories and turns that are deleted then.
+    """
+
+    user: "User"
+    path: str
+    text: str
+    fault: str
+    supersedes: tuple[str, ...]
+    forgets: tuple[str, ...]
+
+    def accept(self) -> None:
+        """Keep it, or delete what it wants forgotten; raise NotFound if it is gone."""
+        self._decide(jobs.accept)
+
+    def reject(self) -> None:
+        """Delete it; it is not proposed again."""
+        self._decide(_rejected)
+
+    def _decide(self, how: Callable[..., Applied]) -> None:
+        folder = self.user.folder
+        at = self.user.now()
+        with _disk_told(), JobRun(folder, "review", at, exclusive=False) as run:
+            found = proposals.read(folder, self.path)
+            done = how(folder, LearnLog(folder), found, at)
+            run.commit(done.subject, done.paths)
+
+
+def _rejected(
+    folder: Folder, log: LearnLog, found: Proposal, at: dt.datetime
+) -> Applied:
+    reject(folder, found)
+    return Applied(paths=[found.path])
+
+
+@contextlib.contextmanager
+def _disk_told() -> Iterator[None]:
+    """Have an error of the disk be one of filemem's, with the cause."""
+    try:
+        yield
+    except OSError as error:
+        raise DiskError(in_words(error)) from error
+
+
+def _ignore(event: MemoryEvent) -> None:
+    """Hear nothing."""
+
+
 class User:
     """One person's memories: what keeps, finds, maintains and forgets them.
 
-    `folder` is the folder of files that filemem's own modules take.
+    A store makes it, with its model, clock and listener. `folder` is the folder of
+    files that filemem's own modules take.
     """
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        model: Model | str | None = None,
+        clock: Clock | None = None,
+        on_event: OnEvent = _ignore,
+    ) -> None:
         self.folder = folder
+        self._given = model
+        self._clock = clock
+        self._on_event = on_event
 
     def __repr__(self) -> str:
         return f"<User {self.folder.name} in {self.folder.store}>"
 
     @property
     def name(self) -> str:
-        """The user's name, which is that of the folder."""
+        """The user's name, from which that of the folder is made."""
         return self.folder.name
 
     @property
@@ -70,8 +183,54 @@ class User:
         except NotFound:
             return ""
 
+    @_disk_told()
+    def info(self, *, name: str = "", zone: str = "") -> Info:
+        """Say how the person is called and which days are theirs, or only ask.
+
+        Both are kept in the front matter of profile.md, so they go where the folder
+        goes. A name of before still is the person's in what was said.
+
+        Args:
+            name: as prompts, transcripts and facts have it.
+            zone: such as `Asia/Tokyo`.
+
+        Raises:
+            FilememError: there is no such zone, or profile.md cannot be edited.
+        """
+        if zone and not find_zone(zone):
+            what = f"there is no time zone {one_line(zone, 40)}"
+            raise FilememError(f"{what}; name one such as Europe/Lisbon.")
+        front = {PERSON_KEY: one_line(name).strip(), ZONE_KEY: zone}
+        if name:
+            former = self.folder.own_names() - {self.name, front[PERSON_KEY]}
+            front["aliases"] = f"[{', '.join(map(quoted, sorted(former)))}]"
+        wanted = {key: value for key, value in front.items() if value not in ("", "[]")}
+        if wanted:
+            self._change_profile(wanted)
+        own = person_zone(self.folder)
+        return Info(self.folder.person, str(own or ""))
+
+    def _change_profile(self, front: Mapping[str, str]) -> None:
+        """Set keys of the profile's front matter, and commit that."""
+        with JobRun(self.folder, "info", self.now(), exclusive=False) as run:
+            with self.folder.locked():
+                if not list(self.folder.existing(PROFILE)):
+                    self.folder.create(PROFILE, "")
+                for key, value in front.items():
+                    text = value if key == "aliases" else quoted(value)
+                    change = functools.partial(
+                        facts.set_front, PROFILE, key=key, value=text
+                    )
+                    try:
+                        self.folder.edit(PROFILE, change)
+                    except ValueError as error:
+                        why = f"{PROFILE} cannot be edited: {error}; correct it"
+                        raise FilememError(f"{why}.") from None
+            run.commit("Say who this is", [PROFILE])
+
     # -- remembering -------------------------------------------------------------------
 
+    @_disk_told()
     def add_conversation(
         self,
         messages: Iterable[Mapping[str, Any]],
@@ -95,19 +254,17 @@ class User:
             Refused: the session was kept before and a person has deleted it.
             FilememError: something is no message.
         """
-        with JobRun(
-            self.folder, "chat", _moment(self.folder, None), exclusive=False
-        ) as run:
+        began = self._at(at)
+        with JobRun(self.folder, "chat", self.now(), exclusive=False) as run:
             path = importers.add_conversation(
-                self.folder,
-                messages,
-                _moment(self.folder, at),
-                str(id or ""),
-                title or "",
+                self.folder, messages, began, str(id or ""), title or ""
             )
-            run.commit(f"Talk with {self.name}", [path] if path else [], Session=path)
-            return path
+            talk = f"Talk with {self.folder.person}"
+            run.commit(talk, [path] if path else [], Session=path)
+        self._tell("kept", int(bool(path)))
+        return path
 
+    @_disk_told()
     def remember(
         self,
         text: str,
@@ -126,33 +283,153 @@ class User:
         Raises:
             FilememError: the text is empty, or the importance not from 1 to 10.
         """
-        done = remembered(
-            self.folder,
-            text,
-            self._at(today),
-            importance=importance,
-            pinned=pinned,
-            tags=tags,
-            with_secrets=with_secrets,
-        )
-        return self.open_file(done.decisions[0].path)
+        asked = Asked(text, importance=importance, pinned=pinned, tags=tags)
+        [path] = self._remembered([asked], today, with_secrets=with_secrets)
+        return self.open_file(path)
 
+    @_disk_told()
+    def remember_all(
+        self, facts: Iterable[str | Mapping[str, Any]], *, today: dt.date | None = None
+    ) -> list[str]:
+        """Keep many facts in one pass, and return the path of each.
+
+        Args:
+            facts: each a text, or a mapping with `text` and what else `remember` takes,
+                `day` (of the fact), `id` (of another program's: what came once is not
+                kept again, though it may be forgotten since) and `metadata` (further
+                keys of the front matter).
+            today: the day of facts that have none.
+
+        Raises:
+            FilememError: as `remember`; those before it are kept.
+        """
+        asked = []
+        for fact in facts:
+            known = {"text": fact} if isinstance(fact, str) else dict(fact)
+            try:
+                asked.append(Asked(**known))
+            except TypeError as error:
+                shown = one_line(repr(fact), 80)
+                raise FilememError(f"{shown} is no fact: {error}.") from None
+        return self._remembered(asked, today)
+
+    def _remembered(
+        self, asked: list[Asked], day: dt.date | None, *, with_secrets: bool = False
+    ) -> list[str]:
+        at = self._at(day)
+        done = jobs.remembered(self.folder, asked, at, with_secrets=with_secrets)
+        self._tell("remembered", len(report_of([done.told()], None).kept))
+        return [one.path for one in done.decisions]
+
+    @_disk_told()
     def consolidate(
-        self, model: Model | str | None = None, *, at: dt.date | None = None
-    ) -> list[Decision]:
+        self,
+        model: Model | str | None = None,
+        *,
+        at: dt.date | None = None,
+        stop: threading.Event | None = None,
+    ) -> Report:
         """Have a model make facts, lessons and the profile of what was said since.
 
-        Returns what was done. Without a model, conversations wait.
+        Without a model conversations wait, as the report says.
+
+        Args:
+            model: one, or its name; else the store's, or that of the settings.
+            at: the moment that counts as now.
+            stop: once it is set, nothing more is read; what was read by then counts.
 
         Raises:
             Busy: another job works on these memories.
             ModelError: the model failed; what it had read by then is kept.
         """
-        moment = _moment(self.folder, at)
-        done = read_conversations(self.folder, moment, self._model(model))
-        if done.error:
-            raise ModelError(done.error)
-        return done.decisions
+        asked = self._metered(self._model(model), stop)
+        try:
+            found = jobs.read_conversations(self.folder, self._at(at), asked)
+        except Stopped as error:
+            return replace(report_of([], asked), notes=(str(error),))
+        if found.error:
+            raise ModelError(found.error)
+        done = [found.told()]
+        if not asked:
+            done.append(cost(self.folder, None))
+        return self._reported(report_of(done, asked))
+
+    # -- looking at it all -------------------------------------------------------------
+
+    def memories(
+        self, kind: str = "", after: dt.date | None = None
+    ) -> Iterator[Memory]:
+        """Yield every memory, archived ones too, in the order of their paths.
+
+        Args:
+            kind: `facts`, `sessions`, `lessons`, `summaries`, `notes` or `profile`.
+            after: only those of this day or later.
+        """
+        for path in self.folder.paths():
+            if kind and kind_of(path) != kind:
+                continue
+            memory = self.folder.find(path)
+            day = memory.date if memory else None
+            if memory and (after is None or (day is not None and day >= after)):
+                yield memory
+
+    @_disk_told()
+    def update(
+        self, path: str | os.PathLike[str], text: str, *, today: dt.date | None = None
+    ) -> Memory:
+        """Have a memory say something else, and return the one that says it.
+
+        A fact is superseded by a new one; what it said and when that held stays in the
+        archive. Any other memory keeps its front matter, and its text is replaced.
+
+        Raises:
+            NotFound: it is no memory, or a fact that something has superseded.
+            Refused: it is a conversation, or cannot be edited.
+        """
+        where = self.folder.locate(os.fspath(path))
+        if kind_of(where) == "facts":
+            [path] = self._remembered([Asked(text, replaces=where)], today)
+            return self.open_file(path)
+        if kind_of(where) == "sessions":
+            what = f"{where} is what was said, which is never rewritten"
+            raise Refused(f"{what}; remember what holds instead, or forget a turn.")
+        clean = Gate(self.folder).clean(text).text
+        change = functools.partial(facts.with_body, where, text=clean)
+        with JobRun(self.folder, "update", self.now(), exclusive=False) as run:
+            try:
+                self.folder.edit(where, change)
+            except ValueError as error:
+                raise Refused(f"{where} cannot be edited: {error}.") from None
+            run.commit(f"Update {where}", [where])
+        return self.open_file(where)
+
+    @_disk_told()
+    def restore(self, path: str | os.PathLike[str]) -> Memory:
+        """Bring a memory back from the archive, byte for byte, and return it.
+
+        Raises:
+            Refused: it is not in the archive, or another text is where it would go.
+        """
+        where = os.fspath(path)
+        done = jobs.restore(self.folder, self.now(), [where])
+        if done.facts["failed"]:
+            raise Refused(" ".join(done.said))
+        return self.open_file(where)
+
+    def review(self) -> list[Proposed]:
+        """Return what waits for the person, in the order of the paths."""
+        return [
+            Proposed(self, one.path, one.text, one.fault, one.supersedes, one.forgets)
+            for one in proposals.waiting(self.folder)
+        ]
+
+    def status(self, today: dt.date | None = None) -> Counts:
+        """Return how many memories there are, what fades, and what waits."""
+        return overview.count(self.folder, self._at(today))
+
+    def check(self) -> list[Problem]:
+        """Return every problem in the files, each with its remedy."""
+        return sorted(History(self.folder).problems() + overview.problems(self.folder))
 
     # -- recall ------------------------------------------------------------------------
 
@@ -189,6 +466,7 @@ class User:
             before=f"{before:%Y-%m-%d}" if isinstance(before, dt.date) else before,
             today=self._at(today).date(),
         )
+        self._tell("recalled", len(found.hits))
         return sorted(found.hits, key=lambda hit: -hit.score)
 
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
@@ -208,34 +486,49 @@ class User:
         return self.folder.memory(self.folder.locate(os.fspath(path)))
 
     def prompt_context(
-        self,
-        message: str = "",
-        *,
-        tokens: int = 1200,
-        current: CurrentConversation | None = None,
+        self, message: str = "", *, chat: str = "", tokens: int = 2400
     ) -> str:
         """Return what belongs in the prompt of a chat of your own; '' for nothing.
 
         That is how the person wants to be addressed, the profile, and what a search for
-        `message` finds outside the conversation `current`, within so many `tokens`.
+        `message` finds outside the chat.
+
+        Args:
+            message: what the person said last.
+            chat: the id under which `add_conversation` keeps the chat going on.
+            tokens: how long all of it may be.
         """
-        return prompt_context(
-            self.folder, message, self._at(None).date(), current, tokens
-        )
+        current = messages.going_on(self.folder, chat)
+        today = self.now().date()
+        return prompt_context(self.folder, message, today, current, tokens)
 
-    def tools(self) -> Toolbox:
-        """The four tools for an agent."""
-        return Toolbox(self.folder, lambda: self._at(None))
+    def tools(self, *, chat: str = "") -> Toolbox:
+        """Return the four tools for an agent, which show nothing of the chat of an id
+        under which `add_conversation` keeps it."""
+        toolbox = Toolbox(self.folder, self.now)
+        toolbox.current = messages.going_on(self.folder, chat)
+        return toolbox
 
-    def conversation(self, model: Model | str | None = None) -> Conversation:
-        """Return a new conversation; each of its turns is on disk at once.
+    def conversation(
+        self, model: Model | str | None = None, *, id: str = ""
+    ) -> Conversation:
+        """Return a conversation; each of its turns is on disk at once.
 
-        `model` is one, or its name; else your configuration's answers, or quotes do.
+        Args:
+            model: one, or its name; else the store's or your configuration's answers,
+                or quotes do.
+            id: by which it is taken up again, in another process too.
         """
+        talk = Transcript(self.folder)
+        if id:
+            origin = messages.origin_of(self.folder, id)
+            path = Origins(self.folder).session(origin) or ""
+            talk = Transcript(self.folder, path, origin)
         return Conversation(
             self.folder,
             self._model(model) or OfflineModel(),
-            lambda: _moment(self.folder, None),
+            self.now,
+            talk,
         )
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":
@@ -247,21 +540,43 @@ class User:
             NotFound: nothing had been committed by then.
             FilememError: there is no repository.
         """
-        return User(as_of(self.folder, moment))
+        past = as_of(self.folder, moment)
+        return User(past, self._given, self._clock, self._on_event)
 
     # -- forgetting --------------------------------------------------------------------
 
+    @_disk_told()
     def maintain(
-        self, today: dt.date | None = None, *, model: Model | str | None = None
-    ) -> list[JobDone]:
+        self,
+        today: dt.date | None = None,
+        *,
+        model: Model | str | None = None,
+        stop: threading.Event | None = None,
+    ) -> Report:
         """Consolidate, summarise what is old, archive what has faded.
 
-        Returns what each job did. Raises Busy while another works on these memories.
+        Args:
+            today: the day, or moment, that counts as now.
+            model: one, or its name; else the store's, or that of the settings.
+            stop: once it is set the job ends; what it had done by then stays.
+
+        Raises:
+            Busy: another job works on these memories.
         """
+        if model is None:
+            model = self._given
         if model is None or isinstance(model, str):
             model = chosen_model(self.folder, model)
-        return jobs.maintain(self.folder, self._at(today), model)
+        asked = self._metered(model, stop)
+        try:
+            done = jobs.maintain(
+                self.folder, self._at(today), asked, lambda *_: check_stop(stop)
+            )
+        except Stopped as error:
+            return replace(report_of([], asked), notes=(str(error),))
+        return self._reported(report_of(done, asked))
 
+    @_disk_told()
     def forget(
         self,
         path: str | os.PathLike[str] = "",
@@ -269,7 +584,7 @@ class User:
         about: str = "",
         others: bool | None = None,
         wait: float = JOB_WAIT_SECONDS,
-    ) -> "Forgotten":
+    ) -> Forgotten:
         """Delete memories for good, with what they came from and what cites them.
 
         git's history keeps what it has: `filemem forget --purge-history` rewrites that.
@@ -303,17 +618,33 @@ class User:
                     f"nothing contains all the words of {path or about!r};"
                     " name other words, or a path."
                 )
-            facts = forget(self.folder, plan, _moment(self.folder, None)).facts
-        left = [*facts["stayed"], *facts["left"]]
-        return Forgotten(facts["deleted"], left)
+            found = jobs.forget(self.folder, plan, self.now()).facts
+        self._tell("forgotten", len(found["deleted"]))
+        return Forgotten(found["deleted"], [*found["stayed"], *found["left"]])
 
     # -- the rest ----------------------------------------------------------------------
 
-    def _at(self, day: dt.date | None) -> dt.datetime:
-        """Return the beginning of a day; without one now, or the moment of the past."""
-        if isinstance(self.folder, Past) and not day:
+    def now(self) -> dt.datetime:
+        """Return the person's time now; of the past, the moment that was asked for."""
+        if isinstance(self.folder, Past):
             return self.folder.moment
-        return _moment(self.folder, day)
+        now = self._clock() if self._clock else dt.datetime.now(dt.UTC)
+        return now.astimezone(person_zone(self.folder))
+
+    def _at(self, day: dt.date | None) -> dt.datetime:
+        """Return a moment, or the beginning of a day, in its zone, else the person's.
+
+        Without one it is now.
+
+        Raises:
+            FilememError: it is a text, or no date of any kind.
+        """
+        if day is None:
+            return self.now()
+        if isinstance(day, dt.date):
+            return in_person_zone(self.folder, day)
+        what = f"{one_line(repr(day), 80)} is no date"
+        raise FilememError(f"{what}; give a datetime.date or a datetime.datetime.")
 
     def _model(self, model: Model | str | None) -> Model | None:
         """Return a model by its name, or the settings'; None where there is none.
@@ -321,6 +652,8 @@ class User:
         Raises:
             Refused: the person has yet to say where this store's words go.
         """
+        if model is None:
+            model = self._given
         if model is not None and not isinstance(model, str):
             return model
         question = config.unanswered(self.folder.store, model or "")
@@ -328,12 +661,51 @@ class User:
             raise Refused(question)
         return chosen_model(self.folder, model)
 
+    def _metered(
+        self, model: Model | None, stop: threading.Event | None
+    ) -> MeteredModel | None:
+        if model is None:
+            return None
+        return MeteredModel(model, self.name, self._hear, stop)
+
+    def _reported(self, report: Report) -> Report:
+        """Tell of what a report has, and return it."""
+        self._tell("remembered", len(report.kept))
+        self._tell("archived", len(report.archived))
+        return report
+
+    def _tell(self, kind: str, count: int) -> None:
+        if count:
+            self._hear(MemoryEvent(kind, self.name, count))
+
+    def _hear(self, event: MemoryEvent) -> None:
+        LOG.info("%s of %s: %d", event.kind, event.user, event.count)
+        self._on_event(event)
+
 
 class Store(StoreFolder):
-    """A folder with one folder per user; `with` is a matter of taste."""
+    """A folder with one folder per user; `with` is a matter of taste.
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    Args:
+        root: where it lies; it may not exist yet.
+        model: for all that asks one: a model, or its name; None for the settings'.
+        clock: returns the moment that counts as now, with its zone; None for the
+            machine's clock.
+        on_event: hears what happens to any user's memories, without their words.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        model: Model | str | None = None,
+        clock: Clock | None = None,
+        on_event: OnEvent = _ignore,
+    ) -> None:
         super().__init__(root)
+        self._model = model
+        self._clock = clock
+        self._on_event = on_event
         self._users: dict[str, User] = {}
 
     def __enter__(self) -> Self:
@@ -345,23 +717,122 @@ class Store(StoreFolder):
     def user(self, name: str) -> User:
         """Return one user, the same object each time; nothing is created.
 
-        Raises Refused for a name that could lead elsewhere.
+        Raises Refused for a name that nobody can have.
         """
         folder = self.folder(name)
-        return self._users.setdefault(folder.name, User(folder))
+        user = User(folder, self._model, self._clock, self._on_event)
+        return self._users.setdefault(folder.name, user)
 
+    def _existing(self, name: str) -> User:
+        user = self.user(name)
+        if not user.folder.exists():
+            raise NotFound(f"there is no user {one_line(name)} in {self.root}.")
+        return user
 
-def _moment(folder: Folder, at: dt.date | None) -> dt.datetime:
-    """Return a moment, or the beginning of a day, as the person has it.
+    @_disk_told()
+    def delete(self, name: str, *, wait: float = JOB_WAIT_SECONDS) -> Forgotten:
+        """Delete a user: memories, archive, logs, index, keys, and a repository of
+        their own.
 
-    Its zone is the one that it has, else the person's own; without one it is now.
+        Returns:
+            What went; `left` has what stays, such as what git keeps of a store, and is
+            empty where nothing of this user is left in the store.
 
-    Raises:
-        FilememError: it is a text, or no date of any kind.
-    """
-    if at is None:
-        return local_now(folder)
-    if isinstance(at, dt.date):
-        return in_person_zone(folder, at)
-    what = f"{one_line(repr(at), 80)} is no date"
-    raise FilememError(f"{what}; give a datetime.date or a datetime.datetime.")
+        Raises:
+            NotFound: there is no such user.
+            Busy: a job is at work on these memories; nothing was changed.
+        """
+        user = self._existing(name)
+        folder = user.folder
+        plan = plan_whole_user(folder)
+        has_git = os.path.lexists(os.path.join(folder.root, ".git"))
+        now = user.now()
+        done = jobs.forget(folder, plan, now, wait=wait, purges=has_git).facts
+        person.forget(folder.root)
+        self._users.pop(user.name, None)
+        left = [*done["stayed"], *remembers(History(folder), plan)]
+        left += [f"{folder.root} is there still"] if folder.exists() else []
+        paths = [item.path for item in plan.items]
+        user._tell("forgotten", len(paths))
+        return Forgotten(paths, left)
+
+    @_disk_told()
+    def rename(self, old: str, new: str) -> User:
+        """Give a user another name, and return the user.
+
+        Folder and keys go along. A store in git shows that as a rename, for you to
+        commit.
+
+        Raises:
+            NotFound: there is no such user.
+            Refused: somebody has the new name.
+            Busy: a job is at work on these memories.
+        """
+        folder = self._existing(old).folder
+        target = self.folder(new)
+        with folder.job_lock(), folder.locked():
+            try:
+                files.rename_new(folder.root, target.root)
+            except FileExistsError:
+                raise Refused(f"{one_line(new)} is taken; choose another.") from None
+            files.sync_folder(self.root)
+        keys.rename_user(self.root, folder.name, target.name)
+        self._users.pop(folder.name, None)
+        return self.user(new)
+
+    @_disk_told()
+    def export(self, name: str, file: str | os.PathLike[str]) -> list[str]:
+        """Write a user's memories to a file, and return their paths.
+
+        A name that ends in `.json` gets JSON, with the text of each memory by its path,
+        any other a zip of the folder as it lies.
+        """
+        return portable.pack(self._existing(name).folder, os.fspath(file))
+
+    @_disk_told()
+    def import_(
+        self, file: str | os.PathLike[str], *, format: str = "filemem", user: str
+    ) -> ImportReport:
+        """Take in what a user has elsewhere; a second run adds only what is new.
+
+        Args:
+            file: what `export` wrote, or another program's export.
+            format: `filemem`, or one that `filemem import` knows.
+            user: whose memories these become; they may be new.
+
+        Raises:
+            FilememError: it is no such file.
+        """
+        at = self.user(user).now()
+        folder = self.folder(user)
+        if format != portable.FORMAT:
+            return jobs.imported(self, format, os.fspath(file), at, user)[0]
+        report = portable.unpack(folder, os.fspath(file))
+        with JobRun(folder, "import", at, exclusive=False) as run:
+            paths = [entry.path for entry in report.added]
+            run.commit(f"Import {len(paths)} memories", paths)
+        return report
+
+    def maintain(
+        self,
+        *,
+        on_error: Callable[[str, FilememError], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> dict[str, Report]:
+        """Maintain every user's memories; return a report for each.
+
+        Args:
+            on_error: is told who it failed for, and why; their report says so, too.
+            stop: once it is set, nobody else's are begun.
+        """
+        reports = {}
+        for name in self.users():
+            if stop and stop.is_set():
+                break
+            try:
+                reports[name] = self.user(name).maintain(stop=stop)
+            except FilememError as error:
+                reports[name] = Report(error=str(error))
+                if on_error:
+                    on_error(name, error)
+        return reports

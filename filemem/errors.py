@@ -27,6 +27,14 @@ class Changed(FilememError):
     """A file kept changing on disk while it was to be edited; nothing was written."""
 
 
+class DiskError(FilememError):
+    """The disk refused: it is full, read-only or broken; the sentence has the cause."""
+
+
+class Stopped(FilememError):
+    """A job was asked to stop; what it had done by then is kept."""
+
+
 class Problem(NamedTuple):
     """A mistake in a person's file: where it is, what is wrong, how to fix it."""
 

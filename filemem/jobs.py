@@ -19,7 +19,7 @@ from typing import Any, Self
 from filemem import index, overview
 from filemem.errors import FilememError, in_words, missing_extra
 from filemem.forget import delete, purge
-from filemem.forget.plan import DeletionPlan
+from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
@@ -27,9 +27,13 @@ from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
 from filemem.learn import consolidate as reading
+from filemem.learn import proposals
 from filemem.learn import remember as keeping
 from filemem.learn.consolidate import cost
+from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
+from filemem.learn.proposals import Proposal
+from filemem.learn.remember import Asked
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
 from filemem.store import config, keys
@@ -107,20 +111,27 @@ class JobRun:
 
 
 def remembered(
-    folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any
+    folder: Folder,
+    facts: Sequence[Asked],
+    at: dt.datetime,
+    source: str = "",
+    *,
+    with_secrets: bool = False,
 ) -> Applied:
-    """Keep one fact, and commit it.
+    """Keep facts, and commit them.
 
     Args:
-        folder: whose memory it becomes.
-        text: the fact.
+        folder: whose memories they become.
+        facts: what is to be kept.
         at: the moment of keeping.
         source: who else asked for it, for the commit.
-        how: options of `learn.remember`.
+        with_secrets: keep secrets.
     """
     with JobRun(folder, "remember", at, exclusive=False) as run:
-        done = keeping.remember(folder, text, at, **how)
-        subject = f"Remember: {done.decisions[0].claim.text}"
+        done = keeping.remember_all(folder, facts, at, with_secrets=with_secrets)
+        subject = f"Remember {len(facts)} facts"
+        if len(facts) == 1:
+            subject = f"Remember: {done.decisions[0].claim.text}"
         done.notes += run.commit(subject, done.paths, Source=source)
         return done
 
@@ -226,6 +237,21 @@ def forget(
         if plan.whole_user and not done.facts["stayed"]:
             delete.remove_folder(user, repository=takes_git)
     return done._replace(facts={**done.facts, **facts, "notes": notes})
+
+
+def accept(user: Folder, log: LearnLog, found: Proposal, at: dt.datetime) -> Applied:
+    """Keep what was proposed, or delete what a wish to forget means, which it was.
+
+    The caller commits what the first has written.
+    """
+    found = proposals.read(user, found.path)
+    if not found.forgets:
+        return keeping.accept(user, log, found, at)
+    keeping.reject(user, found)
+    there = [one for one in found.forgets if user.find(split_place(one)[0])]
+    if not there:
+        return Applied()
+    return Applied(notes=forget(user, plan_deletion(user, places=there), at).said)
 
 
 # -- what keeps a memory in order ------------------------------------------------------

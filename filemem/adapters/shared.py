@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from filemem.api import User
-from filemem.store import imports
-from filemem.store.folder import CurrentConversation
 from filemem.tools.toolbox import Toolbox
 
 
@@ -46,10 +44,7 @@ def memory_tools(user: User, chat: str = "") -> list[MemoryTool]:
         chat: the id under which `user.add_conversation` keeps the conversation going
             on, of which a search then finds nothing.
     """
-    toolbox = user.tools()
-    path = imports.Origins(user.folder).recorded(f"added:{chat}") if chat else None
-    if path:
-        toolbox.current = CurrentConversation(path, 1)
+    toolbox = user.tools(chat=chat)
     turn = threading.Lock()
     functions = (schema["function"] for schema in toolbox.schemas)
     return [MemoryTool(**one, toolbox=toolbox, turn=turn) for one in functions]

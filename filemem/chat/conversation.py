@@ -106,7 +106,7 @@ class Conversation:
         self.transcript = transcript or Transcript(user)
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
-        self.turn = TurnState(Passage(0, 0, user.name, "", ""))
+        self.turn = TurnState(Passage(0, 0, user.person, "", ""))
         self._recorded: Transcript | None = None  # while nothing is kept
         self._toolless: Model | None = None  # the model that was found to use no tools
 
@@ -133,7 +133,7 @@ class Conversation:
         has_failed = turns[1:] == [NO_ANSWER]
         if has_failed and turns[0].split() == kept.split():
             return
-        self.keep(self.user.name, text, listen)
+        self.keep(self.user.person, text, listen)
 
     def answer(self, listen: Listener = ignore) -> str:
         """Answer what was said last, keep and return that; raises as `say` does."""
@@ -278,7 +278,7 @@ class Conversation:
         """
         turns = self._turns()
         if message:
-            turns.append(Passage(0, 0, self.user.name, "", message))
+            turns.append(Passage(0, 0, self.user.person, "", message))
         start = window_start(turns, self._settings.window_tokens)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(
@@ -289,7 +289,7 @@ class Conversation:
         notice = prompt.MARK.sub("&lt;", self.turn.notice)
         told = f"{notice}\nNow it is {render.spelt(now.date())} {now:%H:%M}.".strip()
         system = [
-            ("rules", rules(self.user.name, has_tools=bool(self.offered))),
+            ("rules", rules(self.user.person, has_tools=bool(self.offered))),
             ("preferences", wishes),
             ("profile", prompt.data(PROFILE, profile)),
             ("earlier in this conversation", self._earlier(turns[:start])),

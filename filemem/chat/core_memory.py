@@ -40,7 +40,7 @@ def _instructions(folder: Folder, wishes: list[str]) -> str:
         return ""
     listed = "\n".join(f"- {prompt.contained(wish)}" for wish in wishes)
     template = prompt.template("preferences").strip()
-    return template.replace("{name}", one_line(folder.name)).replace(
+    return template.replace("{name}", one_line(folder.person)).replace(
         "{preferences}", listed
     )
 
@@ -110,10 +110,11 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
         memory = folder.memory(path)
         if {"tool", "said_by"} & memory.front.keys():
             return
+        names = {"", *map(str.casefold, folder.own_names())}
         # One of an earlier version quotes a turn, which may be another's.
         quoted = turns(memory.lines, memory.front_end, memory.day)
         for passage in quoted or memory.passages:
-            is_own = passage.speaker.casefold() in ("", folder.name.casefold())
+            is_own = passage.speaker.casefold() in names
             is_short = len(passage.text) <= MAX_FACT_CHARS
             if is_own and is_short and not hidden.hides(path, passage.line):
                 yield plain(" ".join(passage.text.split()))

@@ -16,11 +16,12 @@ from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
 from filemem.text import dates
-from filemem.text.plain import count_tokens
+from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render
 
 HOLDS = 0.5  # share of a question's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
+MARKS_TOKENS = 24  # around the profile, or what a search found
 MAX_QUOTES = 3  # in an answer without a model
 FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
 FACT_PLACES = 2  # of facts beside a message, behind the best passage
@@ -185,19 +186,22 @@ def prompt_context(
     folder: Folder,
     message: str,
     today: dt.date,
-    current: CurrentConversation | None = None,
-    room_tokens: int = 0,
+    current: CurrentConversation | None,
+    tokens: int,
 ) -> str:
     """Return what belongs into the prompt of a chat that is not filemem's.
 
-    That is the person's wishes, the profile, and within `room_tokens` what a search for
-    the message finds; all but the wishes as data between marks.
+    That is the person's wishes, the profile, and what a search for the message finds;
+    all but the wishes as data between marks. It has `tokens` at most: wishes and
+    profile a third each.
     """
     wishes, profile = core_memory(folder, today)
-    found = ""
-    if room_tokens and message.strip():
-        found = recall(folder, message, today, current, room_tokens)
-    parts = [wishes, prompt.data(PROFILE, profile), prompt.data("search_files", found)]
+    about = prompt.data(PROFILE, clip_tokens(profile, tokens // 3 - MARKS_TOKENS))
+    parts = [clip_tokens(wishes, tokens // 3), about]
+    left = tokens - sum(map(count_tokens, parts)) - MARKS_TOKENS
+    if message.strip() and left > 0:
+        found = recall(folder, message, today, current, left)
+        parts.append(prompt.data("search_files", clip_tokens(found, left)))
     return "\n\n".join(filter(None, parts))
 
 

@@ -1,6 +1,7 @@
 """Commands for what a person decides about facts: remember, review, edit."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,7 +16,6 @@ from filemem.cli.context import (
     with_secrets_option,
 )
 from filemem.cli.output import Output, choose, confirmed, dim, say, say_dim
-from filemem.forget.plan import plan_deletion, split_place
 from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
@@ -39,7 +39,9 @@ from filemem.text.plain import one_line
 @with_secrets_option
 @new_option
 @prints
-def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output:
+def remember_command(
+    call: Context, text: tuple[str, ...], with_secrets: bool, **how: Any
+) -> Output:
     """Keep one fact.
 
     TEXT gets its own file, dated today; a fact told twice is kept once. A fact that it
@@ -47,7 +49,9 @@ def remember_command(call: Context, text: tuple[str, ...], **how: Any) -> Output
     told so, unless you give --with-secrets.
 
     Example: filemem remember 'Prefers oolong tea.'"""
-    done = jobs.remembered(call.writer(), " ".join(text), call.now, **how)
+    asked = remember.Asked(" ".join(text), **how)
+    user = call.writer()
+    done = jobs.remembered(user, [asked], call.now, with_secrets=with_secrets)
     yield from remember.told(done)
 
 
@@ -140,22 +144,10 @@ def _carry_out(
         remember.reject(user, found)
         done.paths.append(found.path)
         yield "rejected"
-    elif found.forgets and answer == "a":
-        yield from _forget(call, user, found)
     elif answer in ("a", "e"):
-        as_it_is_now = proposals.read(user, found.path)
-        accepted = remember.accept(user, log, as_it_is_now, call.now)
-        done.add(accepted)
+        accepted = jobs.accept(user, log, found, call.now)
         yield from accepted.lines(whole=True)
-
-
-def _forget(call: Context, user: Folder, found: Proposal) -> Output:
-    """Delete what a person wanted forgotten, and the wish with it."""
-    remember.reject(user, found)
-    there = [one for one in found.forgets if user.find(split_place(one)[0])]
-    if there:
-        plan = plan_deletion(user, places=there)
-        yield from jobs.forget(user, plan, call.now).said
+        done.add(replace(accepted, notes=[]))
 
 
 # Editors that take +12 before a file

@@ -220,7 +220,7 @@ def _carry_out(
 
 def _elsewhere(user: Folder, plan: DeletionPlan) -> list[str]:
     """Return a sentence on where other users have the words, which are not shown."""
-    found = occurrences(user.store, plan.matcher, (user.name, ".git"))
+    found = occurrences(user.store, plan.matcher, (user.own_folder, ".git"))
     exact = [one_line(one.place) for one in found if one.why != OTHER_FORM]
     if not exact:
         return []

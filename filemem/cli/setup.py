@@ -91,7 +91,7 @@ def _settings_text() -> str:
 
 def _repositories(root: str, users: list[str]) -> list[str]:
     """Return the folders to keep in git: users' repositories, else the store."""
-    homes = [os.path.join(root, name) for name in users]
+    homes = [StoreFolder(root).folder(name).root for name in users]
     homes = [home for home in homes if os.path.lexists(os.path.join(home, ".git"))]
     if not homes or os.path.lexists(os.path.join(root, ".git")):
         homes.append(root)

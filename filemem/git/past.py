@@ -20,7 +20,7 @@ class Past(Folder):
 
     def __init__(self, folder: Folder, commit: Commit, moment: dt.datetime) -> None:
         self._copy = folder.scratch()
-        root = os.path.join(self._copy.name, folder.name)
+        root = os.path.join(self._copy.name, folder.own_folder)
         super().__init__(root, folder.name, named=folder.is_own)
         self.store = folder.store
         self.commit = commit

@@ -72,7 +72,7 @@ def _users(history: History, tops: Collection[str] | None = None) -> list[Histor
         return [history]
     store = StoreFolder(history.folder.store)
     users = map(store.folder, store.users())
-    return [History(user) for user in users if tops is None or user.name in tops]
+    return [History(one) for one in users if tops is None or one.own_folder in tops]
 
 
 def _exchange(history: History, branch: RemoteBranch, at: dt.datetime) -> list[str]:

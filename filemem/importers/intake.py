@@ -89,6 +89,8 @@ class Intake:
         self.gate = Gate(folder, with_secrets=with_secrets, dry_run=dry_run)
         self.origins = Origins(folder, dry_run)
         self.report = ImportReport()
+        self.person = folder.person
+        self._own_names = set(map(str.casefold, folder.own_names()))
         self._planned = set[str]()  # sessions that a dry run would have written
         self._secrets = list[Redaction]()  # of the item at hand
 
@@ -147,7 +149,7 @@ class Intake:
     ) -> None:
         title = self._clean(one_line(item.title, MAX_TITLE_CHARS))
         said = self._turns(item)
-        origin = self._origin_of_id(format_, item.id)
+        origin = self.origin_of_id(format_, item.id)
         if said and not item.id:
             began = _began(item, said, written_at)
             origin = self._origin_of_opening(format_, item, title, said, began)
@@ -233,9 +235,9 @@ class Intake:
     def _speaker(self, speaker: str, assistant: str) -> str:
         """Return a speaker as written; an assistant is never called as the user is."""
         name = self._clean(one_line(speaker, MAX_NAME_CHARS))
-        if speaker == assistant and name.casefold() == self.folder.name.casefold():
+        if speaker == assistant and name.casefold() in self._own_names:
             return ASSISTANT
-        return name or self.folder.name
+        return name or self.person
 
     def _part(self, turn: ImportedTurn, text: str) -> str:
         """Return by what a turn is known again: its id, else its words and time."""
@@ -249,7 +251,7 @@ class Intake:
             words.append(turn.time.isoformat())
         return self.gate.digest(*words)
 
-    def _origin_of_id(self, format_: str, id: str) -> str:
+    def origin_of_id(self, format_: str, id: str) -> str:
         """Return what names a conversation in the record and in its front matter."""
         is_plain = id == one_line(id) == self.gate.clean(id).text
         return f"{format_}:{id if is_plain else self.gate.digest(id)}"

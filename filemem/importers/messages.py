@@ -8,7 +8,8 @@ from filemem.errors import FilememError, Refused
 from filemem.importers.base import ImportedConversation
 from filemem.importers.intake import Intake
 from filemem.importers.jsonl import spoken_turns
-from filemem.store.folder import Folder
+from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.imports import Origins
 from filemem.text.plain import one_line
 
 FORMAT = "added"
@@ -50,6 +51,17 @@ def add_conversation(
         what = skipped.what or one_line(turns[0].text, 80)
         raise Refused(f"{intake.gate.clean(what).text}: {skipped.why}.")
     return ""
+
+
+def origin_of(folder: Folder, id: str) -> str:
+    """Return what names a program's conversation in the record of imports."""
+    return Intake(folder).origin_of_id(FORMAT, id)
+
+
+def going_on(folder: Folder, id: str) -> CurrentConversation | None:
+    """Return the conversation of an id, of which a search then finds nothing."""
+    path = Origins(folder).recorded(origin_of(folder, id)) if id else None
+    return CurrentConversation(path, 1) if path else None
 
 
 def _mapping(message: Any) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def build_request(
     request = Request()
     page = folder.find(PROFILE)
     body = page.body if page else ""
-    owner = display(folder.name)
+    owner = display(folder.person)
     lines = [f"Today is {day_in_words(today)}. The memories are {owner}'s."]
     own = profile.own_text(body)
     if own:

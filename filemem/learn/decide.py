@@ -17,7 +17,7 @@ from filemem.learn.records import Action, Claim, Decision
 from filemem.learn.sessions import display
 from filemem.store import facts, pending
 from filemem.store.facts import plain
-from filemem.store.folder import Folder
+from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
 from filemem.store.paths import kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
@@ -76,9 +76,24 @@ class KnownMemories:
     def __init__(self, folder: Folder, log: LearnLog) -> None:
         self.folder = folder
         self.live: dict[str, KnownMemory] = {}
+        self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
+        self._owner = display(folder.person)
         self._log = log
         self._hidden = pending.pending_deletions(folder)
-        self.refresh(folder.paths())
+        before: dict[Stat, KnownMemory | None] = folder.cached.get("known", {})
+        now: dict[Stat, KnownMemory | None] = {}
+        for stat in sorted(folder.files()):
+            if kind_of(stat.path) not in KINDS:
+                continue
+            known = before.get(stat)
+            # Whether it is ours the log tells, which may have grown meanwhile.
+            if known is None or not known.is_ours:
+                self.refresh([stat.path])
+                known = self.live.get(stat.path)
+            elif not self._hidden.hides(stat.path, 0):
+                self._add(known)
+            now[stat] = known
+        folder.cached["known"] = now
 
     def refresh(self, paths: Iterable[str]) -> None:
         """Read some memories anew, as they are on disk now."""
@@ -95,10 +110,22 @@ class KnownMemories:
             text: what is said, with links or without.
         """
         letters = _letters(text)
-        for known in self.live.values():
-            if known.kind == kind and known.letters == letters:
-                return known
-        return None
+        path = self._paths.get((kind, letters), "")
+        if path and path not in self.live:
+            self._read(path)
+        known = self.live.get(path)
+        return known if known and known.letters == letters else None
+
+    def note_written(self, decision: Decision) -> None:
+        """Know what was just written, which is read only if it is told again."""
+        claim = decision.claim
+        self._paths[claim.kind, _letters(claim.text)] = decision.path
+        for path in decision.replaces:
+            self.live.pop(path, None)
+
+    def _add(self, known: KnownMemory) -> None:
+        self.live[known.path] = known
+        self._paths.setdefault((known.kind, known.letters), known.path)
 
     def alike(self, texts: Iterable[str], besides: set[str]) -> list[KnownMemory]:
         """Choose the memories to show beside what was said.
@@ -216,8 +243,8 @@ class KnownMemories:
             reason: why, where that is not plain.
             replaces: the live paths of the memories that it supersedes.
         """
-        owner = display(self.folder.name)
-        path = facts.name(claim.kind, plain(claim.text), claim.day, owner)
+        text = plain(claim.text)
+        path = facts.name(claim.kind, text, claim.day, self._owner)
         action = Action.SUPERSEDE if replaces else Action.ADD
         return Decision(action, path, claim, reason, replaces)
 
@@ -231,7 +258,7 @@ class KnownMemories:
             return
         text = plain(said_in(memory))
         is_ours = self._log.is_untouched(path, memory.data)
-        self.live[path] = KnownMemory(
+        known = KnownMemory(
             path=path,
             kind=memory.kind,
             line=memory.passages[0].line,
@@ -244,6 +271,7 @@ class KnownMemories:
             until=memory.metadata.get("valid_until"),
             said_by=str(memory.front.get("said_by") or ""),
         )
+        self._add(known)
 
     def _since(self, memory: Memory, is_ours: bool) -> dt.date:
         """Return the day of its last word: a source's, its name's, or an edit's."""

@@ -107,7 +107,8 @@ class Applied:
         notes = [*self.notes, *([self.error] if self.error else [])]
         facts = {"facts": list(map(_as_json, self.decisions)), "notes": notes}
         said = [*self.lines(whole=True), end]
-        return JobDone("consolidate", said, facts, self.paths)
+        decisions = self.decisions
+        return JobDone("consolidate", said, facts, self.paths, decisions=decisions)
 
 
 def _as_json(one: Decision) -> dict[str, object]:

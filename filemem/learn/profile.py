@@ -144,7 +144,7 @@ def revise(
             if not list(folder.existing(PROFILE)):
                 if not fresh:
                     return Applied()
-                folder.create(PROFILE, f"# {display(folder.name)}\n")
+                folder.create(PROFILE, f"# {display(folder.person)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
                 note = f"{PROFILE} says that it is read only, so it stays."
                 return Applied(notes=[note])

@@ -93,7 +93,7 @@ def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
     fault = ""
     if decision.action is Action.REFUSE:
         fault = decision.reason
-    name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.name))
+    name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.person))
     page = claim.page(decision.replaces, why=fault, section=claim.section)
     return _create(folder, log, name, page, claim.origins)
 

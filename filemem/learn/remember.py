@@ -2,13 +2,14 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, said_in, texts_of
-from filemem.learn.log import LearnLog
+from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
@@ -24,75 +25,114 @@ DEFAULT_IMPORTANCE = 8  # of what a person asks to be remembered
 KEEPS_ALL = "filemem remember --with-secrets keeps it all"
 
 
-def remember(
-    user: Folder,
-    text: str,
-    at: dt.datetime,
-    importance: int | None = None,
-    pinned: bool = False,
-    tags: Iterable[str] = (),
-    with_secrets: bool = False,
-    source: str = "",
-    replaces: str = "",
-) -> Applied:
-    """Keep one fact; told again it stays the memory that it was.
+@dataclass(frozen=True)
+class Asked:
+    """A fact that a person, or a program of theirs, wants to be kept.
 
-    Args:
-        user: whose memory it becomes.
-        text: the fact; secrets are taken out, which a note says.
-        at: the moment of keeping, whose day is the fact's.
+    Attributes:
+        text: the fact; secrets are taken out.
+        day: its own; None for that of the moment of keeping.
         importance: from 1 to 10.
         pinned: whether it never fades.
         tags: of the person's.
-        with_secrets: keep secrets, as where the store's settings do.
         source: `path:line` of the turn that says it, if it was said in a conversation.
         replaces: the path of a fact that it supersedes, as does a fact that says it
             already.
+        id: by which another program knows it; what came once is not kept again.
+        metadata: further keys of its front matter.
+    """
+
+    text: str
+    day: dt.date | None = None
+    importance: int | None = None
+    pinned: bool = False
+    tags: Iterable[str] = ()
+    source: str = ""
+    replaces: str = ""
+    id: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+def remember(user: Folder, text: str, at: dt.datetime, **how: Any) -> Applied:
+    """Keep one fact, as `remember_all` does; `how` are further fields of Asked."""
+    return remember_all(user, [Asked(text, **how)], at)
+
+
+def remember_all(
+    user: Folder,
+    facts: Iterable[Asked],
+    at: dt.datetime,
+    *,
+    with_secrets: bool = False,
+) -> Applied:
+    """Keep facts; told again each stays the memory that it was.
+
+    Args:
+        user: whose memories they become.
+        facts: what is to be kept; a note says where secrets were taken out.
+        at: the moment of keeping.
+        with_secrets: keep secrets, as where the store's settings do.
 
     Raises:
-        FilememError: the text is empty or only a secret, the importance is out of
-            range, `replaces` is no fact that may be superseded, or nothing can be
-            written.
+        FilememError: a text is empty or only a secret, an importance is out of range,
+            `replaces` is no fact that may be superseded, or nothing can be written.
     """
-    given = printable(text.replace("\r\n", "\n")).strip()
+    gate = Gate(user, with_secrets=with_secrets)
+    log = LearnLog(user)
+    writer = Writer(user, log, at)
+    known: KnownMemories | None = None
+    for asked in facts:
+        claim = _claim(gate, asked, at.date(), writer.done.notes)
+        with user.locked():
+            known = known or KnownMemories(user, log)
+            if asked.replaces:
+                _check_may_be_superseded(known, asked.replaces, claim.day)
+            known.note_written(writer.write(known.decide(claim)))
+    return writer.done
+
+
+def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
+    """Return a claim that says what was asked for; raise as `remember` does.
+
+    `notes` gets a sentence on secrets that were taken out.
+    """
+    given = printable(asked.text.replace("\r\n", "\n")).strip()
     if not given:
         example = "filemem remember 'Prefers oolong tea.'"
         raise FilememError(f"there is nothing to remember; say what, as in: {example}")
+    importance = asked.importance
     if importance is not None and importance not in range(1, 11):
         raise FilememError(
             f"importance is a whole number from 1 to 10, not {importance}."
         )
-    gate = Gate(user, with_secrets=with_secrets)
     body, secrets = gate.clean(given)
     if secrets and not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", body)):
         raise FilememError(
             f"that is only a secret ({kinds(secrets)}), so it was not kept; "
             f"{KEEPS_ALL}."
         )
-    named = [tags] if isinstance(tags, str) else tags
-    claim = Claim(
-        text=" ".join(body.split()),
-        day=at.date(),
-        sources=(source,) if source else (),
-        front={
-            "importance": importance or DEFAULT_IMPORTANCE,
-            "pinned": pinned,
-            "tags": [gate.clean(str(tag)).text for tag in named],
-        },
-        body=body,
-        action=Action.SUPERSEDE if replaces else Action.ADD,
-        targets=(replaces,) if replaces else (),
-    )
-    with user.locked():
-        log = LearnLog(user)
-        known = KnownMemories(user, log)
-        if replaces:
-            _check_may_be_superseded(known, replaces, claim.day)
-        writer = Writer(user, log, at)
-        writer.write(known.decide(claim))
     if secrets:
-        writer.done.notes.insert(0, f"Taken out: {kinds(secrets)}; {KEEPS_ALL}.")
-    return writer.done
+        notes.append(f"Taken out: {kinds(secrets)}; {KEEPS_ALL}.")
+    named = [asked.tags] if isinstance(asked.tags, str) else asked.tags
+    front: dict[str, Any] = {
+        "importance": importance or DEFAULT_IMPORTANCE,
+        "pinned": asked.pinned,
+        "tags": [gate.clean(str(tag)).text for tag in named],
+    }
+    for key, value in asked.metadata.items():
+        if re.fullmatch(r"[\w-]+", key) and key not in front:
+            front[key] = gate.clean(str(value)).text
+    text = " ".join(body.split())
+    return Claim(
+        text=text,
+        day=asked.day or today,
+        sources=(asked.source,) if asked.source else (),
+        origins=((f"id:{asked.id}", digest(text)),) if asked.id else (),
+        front=front,
+        body=body,
+        action=Action.SUPERSEDE if asked.replaces else Action.ADD,
+        targets=(asked.replaces,) if asked.replaces else (),
+    )
 
 
 def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> Applied:

@@ -153,6 +153,7 @@ def _unread_of(
         return
     digests = [_digest(memory, one) for one in passages]
     last_day = passages[-1].day or memory.date
+    own_names = set(map(display, folder.own_names()))
     session = Session(
         path=live(memory.path),
         file=ReadFile(len(memory.data), digest(memory.data), changed),
@@ -174,7 +175,7 @@ def _unread_of(
             day=passage.day or memory.date or dt.date.min,
             digest=said,
             is_machine=is_machine,
-            is_own=not is_machine and name == display(folder.name),
+            is_own=not is_machine and name in own_names,
             before=tuple(turns[-CONTEXT_TURNS:]),
         )
         turns.append(turn)

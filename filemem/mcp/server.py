@@ -171,7 +171,7 @@ class Dispatcher:
 
     def _offer(self) -> Message:
         """Return what the server can do, and how its tools are to be used."""
-        name = display(self._folder.name)
+        name = display(self._folder.person)
         text = INSTRUCTIONS.read_text("utf-8").replace("{name}", name)
         return {"capabilities": CAPABILITIES, "instructions": text.strip()}
 

@@ -14,6 +14,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.forget.plan import plan_for
 from filemem.jobs import forget, remembered
 from filemem.learn import remember
+from filemem.learn.remember import Asked
 from filemem.store.folder import Folder
 from filemem.store.memory import REFERENCE
 from filemem.text.plain import digest, one_line
@@ -39,15 +40,9 @@ def write(folder: Folder, name: str, arguments: dict[str, Any], at: dt.datetime)
     cited = REFERENCE.match(path)
     if cited:  # a search shows it with a line
         path = cited["path"]
-    done = remembered(
-        folder,
-        known["text"],
-        at,
-        TAG,
-        importance=known.get("importance"),
-        tags=[TAG],
-        replaces=path,
-    )
+    importance = known.get("importance")
+    asked = Asked(known["text"], importance=importance, tags=[TAG], replaces=path)
+    done = remembered(folder, [asked], at, TAG)
     return "\n".join(remember.told(done))
 
 

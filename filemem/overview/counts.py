@@ -55,13 +55,19 @@ def status(
     *,
     brief: bool = False,
 ) -> JobDone:
-    """Return how the memories stand, in lines and as data.
+    """Return how the memories stand, in lines and as data; `brief`: in one line."""
+    counts = count(folder, now, progress)
+    lines = [_in_one_line(counts)] if brief else list(_in_lines(counts))
+    return JobDone("", lines, asdict(counts))
+
+
+def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Counts:
+    """Return how the memories stand.
 
     Args:
         folder: whose memories.
         now: the moment as of which they are counted.
         progress: told how many have been looked at.
-        brief: in one line.
     """
     counts = Counts()
     _count_memories(counts, folder, now.date(), progress)
@@ -69,8 +75,7 @@ def status(
     counts.prompt_tokens = {name: count_tokens(text) for name, text in system}
     counts.proposals = proposals.count(folder)
     counts.pending = len(pending.pending_deletions(folder))
-    lines = [_in_one_line(counts)] if brief else list(_in_lines(counts))
-    return JobDone("", lines, asdict(counts))
+    return counts
 
 
 def _count_memories(

@@ -44,8 +44,8 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     live = [state for state in states if not state.archived]
     counts = counted(len(live), "live memory", "live memories")
     parts = [
-        _head(f"{folder.name}, {today}"),
-        f"<body><header><h1>{_text(folder.name)}</h1><p>{counts},"
+        _head(f"{folder.person}, {today}"),
+        f"<body><header><h1>{_text(folder.person)}</h1><p>{counts},"
         f" {len(states) - len(live):,} archived, as of {today}</p></header>",
         _section("Who", _who(folder)),
         _section("What holds", _holding(folder, live)),

@@ -230,7 +230,7 @@ class Answering:
             messages[last] = _before(messages[last], beside)
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
-        told = rules(folder.name, has_tools=has_tools)
+        told = rules(folder.person, has_tools=has_tools)
         system = [told, wishes, prompt.data(PROFILE, profile)]
         messages[0] = _before(messages[0], system)
         return messages

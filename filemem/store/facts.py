@@ -112,6 +112,22 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
     return (text[:start] + fence + front + fence + text[start:]).encode()
 
 
+def with_body(path: str, data: bytes, text: str) -> bytes:
+    """Return the file with another text behind its front matter.
+
+    Raises:
+        ValueError: the front matter is broken, or the file is no text in UTF-8.
+    """
+    memory = parse(path, data)
+    if memory.is_yaml:
+        return set_front(path, data, "text", quoted(text))
+    if memory.front_matter.is_broken:
+        raise ValueError("the front matter is broken")
+    head = "".join(data.decode().splitlines(keepends=True)[: memory.front_end])
+    gap = "\n" if head else ""
+    return f"{head}{gap}{printable(text)}\n".encode()
+
+
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
     """Return the memory with further sources, and a confidence at least as given.
 

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
@@ -21,10 +21,11 @@ from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.files import MAX_NAME_BYTES, too_far, walk
 from filemem.store.memory import LARGEST, Memory, parse
-from filemem.store.paths import archived, live, numbered
+from filemem.store.paths import PROFILE, archived, live, numbered
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
+PERSON_KEY = "name"  # of the profile's front matter
 PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
 """How the names of memories end, in any case."""
@@ -52,6 +53,7 @@ class JobDone(NamedTuple):
         facts: the same for a script.
         paths: what it wrote or moved.
         subject: of their commit.
+        decisions: what learning decided, as its records.
     """
 
     job: str
@@ -59,6 +61,7 @@ class JobDone(NamedTuple):
     facts: dict[str, Any]
     paths: list[str] = []
     subject: str = ""
+    decisions: Sequence[Any] = ()
 
 
 class Stat(NamedTuple):
@@ -89,6 +92,7 @@ class Folder:
     def __init__(self, root: str, name: str, *, named: bool = True) -> None:
         above, last = os.path.split(os.path.abspath(root))
         self.store = os.path.realpath(above)  # which may lie behind a link
+        self.own_folder = last  # its name, which is made from the user's
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self._was_named = named
@@ -107,6 +111,19 @@ class Folder:
         They do in a store that was named, or that this machine began.
         """
         return self._was_named or person.has_begun(self.root)
+
+    @property
+    def person(self) -> str:
+        """How the person is called: as the front matter of profile.md says, else by the
+        user's name."""
+        profile = self.find(PROFILE)
+        named = profile.front.get(PERSON_KEY) if profile else None
+        return one_line(str(named or self.name))
+
+    def own_names(self) -> set[str]:
+        """Return the names under which the person's own turns may stand."""
+        profile = self.find(PROFILE)
+        return {self.name, self.person, *(profile.aliases if profile else ())}
 
     def exists(self) -> bool:
         """Tell whether anything has been kept for this user yet."""
@@ -269,7 +286,8 @@ class Folder:
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
                 self.make()
-                held.enter_context(files.lock(self.bookkeeping("lock"), wait))
+                place = self.bookkeeping("lock")
+                held.enter_context(files.lock(place, wait, signed=True))
             self._depth += 1
             try:
                 yield
@@ -289,10 +307,11 @@ class Folder:
         self.make()
         with contextlib.ExitStack() as held:
             try:
-                held.enter_context(files.lock(self.bookkeeping("job.lock"), wait))
-            except Busy:
+                place = self.bookkeeping("job.lock")
+                held.enter_context(files.lock(place, wait, signed=True))
+            except Busy as error:
                 what = f"another job is running on {self.name}'s memories"
-                raise Busy(f"{what}; try again when it is done.") from None
+                raise Busy(f"{what}: {error}") from None
             self._at_work = threading.get_ident()
             held.callback(setattr, self, "_at_work", 0)
             yield

@@ -59,13 +59,22 @@ def revoke_user(root: str, user: str) -> int:
     Whoever deletes a user calls this too, or the next request with a key of theirs
     would begin their memories anew.
     """
-    name = normal_form(user)  # as a store names its users
+    return rename_user(root, user, "")
 
-    def without(keys: Keys) -> Keys:
-        return {key: entry for key, entry in keys.items() if entry["user"] != name}
 
-    before = keys_of(root)
-    count = len(before) - len(without(before))
-    if count:
-        person.change_entry(FILE_NAME, os.path.realpath(root), without)
-    return count
+def rename_user(root: str, old: str, new: str) -> int:
+    """Give all keys of a user to another, or to nobody (''); return how many."""
+    name = normal_form(old)  # as a store names its users
+
+    def change(keys: Keys) -> Keys:
+        changed = {}
+        for key, entry in keys.items():
+            owner = new if entry["user"] == name else entry["user"]
+            if owner:
+                changed[key] = {**entry, "user": owner}
+        return changed
+
+    theirs = [key for key, one in keys_of(root).items() if one["user"] == name]
+    if theirs:
+        person.change_entry(FILE_NAME, os.path.realpath(root), change)
+    return len(theirs)

@@ -80,6 +80,12 @@ def keep(place: str, **facts: Any) -> None:
     change_entry(FILE_NAME, place, lambda entry: entry | facts)
 
 
+def forget(place: str) -> None:
+    """Keep nothing more about a store or a user's folder; raise as `keep` does."""
+    if entry_of(place):
+        change_entry(FILE_NAME, place, lambda entry: {})
+
+
 def note_begun(place: str) -> None:
     """Note that this machine began a store or a user's folder.
 

@@ -13,6 +13,7 @@ from filemem.store.encodings import UTF_8
 from filemem.store.facts import page
 from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
+from filemem.store.imports import Origins
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage, format_turn
 from filemem.store.paths import is_archived, kind_of, slug, when_of
@@ -25,9 +26,10 @@ INTERRUPTED = "[interrupted]"
 class Transcript:
     """The session file of one conversation; it is created with its first turn."""
 
-    def __init__(self, folder: Folder, path: str = "") -> None:
+    def __init__(self, folder: Folder, path: str = "", origin: str = "") -> None:
         self.folder = folder
         self.path = path
+        self.origin = origin  # by which a program knows it again
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
         """Append one turn, durably, wherever the file lies now.
@@ -50,7 +52,10 @@ class Transcript:
             if session is None:
                 turn = format_turn(speaker, clock, text)
                 name = slug(text) or "conversation"
-                self.path = create(self.folder, name, at, [turn])
+                front = {"origin": quoted(self.origin)} if self.origin else {}
+                self.path = create(self.folder, name, at, [turn], **front)
+                if self.origin:
+                    Origins(self.folder).add(self.origin, self.path, [])
                 lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")
             else:
                 is_same_day = last_day(session) == at.date()
@@ -88,8 +93,8 @@ class Transcript:
         hidden = pending_deletions(self.folder)
         for turn in self.turns():
             if not hidden.hides(self.path, turn.line):
-                return f"Talk with {self.folder.name}: {turn.text}"
-        return f"Talk with {self.folder.name}"
+                return f"Talk with {self.folder.person}: {turn.text}"
+        return f"Talk with {self.folder.person}"
 
 
 class OffTheRecord(Transcript):

@@ -4,6 +4,7 @@ import contextlib
 import os
 import unicodedata
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 from filemem.errors import Refused
 from filemem.store.folder import Folder, normal_form
@@ -32,17 +33,37 @@ def _bare(name: str) -> str:
     return "".join(sign for sign in signs if not unicodedata.combining(sign))
 
 
-def _fault_of_name(name: str) -> str:
+def folder_name(name: str) -> str:
+    """Return the name of a user's folder, made from theirs one to one.
+
+    Letters and digits of any script stay, and `-`, `_`, `.` and `@` within; of anything
+    else each byte is written as in an address: `auth0%7C123`.
+    """
+    signs = []
+    for place, sign in enumerate(name):
+        is_plain = sign in "-_.@" or unicodedata.category(sign)[0] in "LMN"
+        is_odd_start = place == 0 and sign in ".-"
+        is_odd_end = place == len(name) - 1 and sign == "."
+        if not is_plain or is_odd_start or is_odd_end:
+            sign = "".join(f"%{byte:02X}" for byte in sign.encode())
+        signs.append(sign)
+    return "".join(signs)
+
+
+def name_of_folder(folder: str) -> str:
+    """Return the name of the user to whom a folder belongs; '' for no user's."""
+    name = unquote(normal_form(folder), errors="replace")
+    is_one = not fault_of_name(name) and folder_name(name) == normal_form(folder)
+    return name if is_one else ""
+
+
+def fault_of_name(name: str) -> str:
     """Return what is wrong with a user's name, as the end of a sentence, or ''."""
-    if not name:
+    if not name.strip():
         return "it is empty"
-    if name[0] in ".-" or name[-1] == ".":
-        return "it may not start with a dot or hyphen, nor end with a dot"
-    for sign in name:
-        if unicodedata.category(sign)[0] not in "LMN" and sign not in "-_.":
-            allowed = "letters and digits of any script, -, _ and ."
-            return f"it may hold {allowed} but not {one_line(repr(sign))}"
-    if len(name.encode("utf-8", "replace")) > MAX_USER_NAME_BYTES:
+    if name != name.strip() or not name.isprintable():
+        return "it may hold neither control characters nor white space around it"
+    if len(folder_name(name).encode()) > MAX_USER_NAME_BYTES:
         return f"it is longer than {MAX_USER_NAME_BYTES} bytes"
     return "that name is reserved" if name.lower() == "filemem.yaml" else ""
 
@@ -61,9 +82,9 @@ class StoreFolder:
 
     def users(self) -> list[str]:
         """Return the names, in normal form NFC, of everyone who has a folder here."""
-        return sorted({normal_form(name) for name in self._folder_names()})
+        return sorted(map(name_of_folder, self._folders()))
 
-    def _folder_names(self) -> list[str]:
+    def _folders(self) -> list[str]:
         """Return the names of users' folders as the disk has them."""
         names = list[str]()
         with (
@@ -71,8 +92,7 @@ class StoreFolder:
             os.scandir(self.root) as entries,
         ):
             for entry in entries:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if is_folder and not _fault_of_name(normal_form(entry.name)):
+                if entry.is_dir(follow_symlinks=False) and name_of_folder(entry.name):
                     names.append(entry.name)
         return names
 
@@ -85,8 +105,8 @@ class StoreFolder:
             Refused: the name could lead elsewhere, or is that of a role.
         """
         name = normal_form(name)
-        fault = _fault_of_name(name)
-        place = "" if fault else self._place(name)
+        fault = fault_of_name(name)
+        place = "" if fault else self._place(folder_name(name))
         if name.casefold() in ROLE_NAMES and not os.path.isdir(place):
             fault = "it is the name of a role; choose another"
         if fault:
@@ -96,20 +116,20 @@ class StoreFolder:
         if os.path.islink(place) or is_taken:
             what = f"{name} in the store is not a folder of its own"
             raise Refused(f"{name} cannot be a user: {what}; rename it.")
-        known = normal_form(os.path.basename(place))
+        known = name_of_folder(os.path.basename(place))
         return Folder(place, known, named=self._named)
 
-    def _place(self, name: str) -> str:
+    def _place(self, wanted: str) -> str:
         """Return the place of a user's folder as the disk spells it."""
-        place = os.path.join(self.root, name)
+        place = os.path.join(self.root, wanted)
         is_there = os.path.lexists(place)
         # As another user, or as a system has it for which the two are one name.
-        is_twice = is_there and os.path.exists(f"{self.root}/{name.swapcase()}")
-        if not is_twice and (is_there or name.isascii()):
+        is_twice = is_there and os.path.exists(f"{self.root}/{wanted.swapcase()}")
+        if not is_twice and (is_there or wanted.isascii()):
             return place
-        for other in self._folder_names():
+        for other in self._folders():
             there = os.path.join(self.root, other)
-            if normal_form(other) == name:
+            if normal_form(other) == wanted:
                 return there
             if is_there and os.path.samefile(there, place):
                 return there

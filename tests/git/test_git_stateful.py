@@ -20,6 +20,7 @@ from filemem import FilememError, Store, User, jobs
 from filemem.git.history import History
 from filemem.git.sync import sync
 from filemem.git.undo import undo
+from filemem.learn.remember import Asked
 from filemem.store.folder import Folder
 from filemem.store.paths import is_archived, live
 
@@ -164,7 +165,7 @@ class Memories(RuleBasedStateMachine):
     @rule(clone=CLONES)
     def remembers(self, clone: int) -> None:
         text = self.line(clone)
-        jobs.remembered(self.user(clone), text, self.later())
+        jobs.remembered(self.user(clone), [Asked(text)], self.later())
         for may_go in self.may_go:
             may_go |= {*TOKEN.findall(text)}
         self.look(clone)

@@ -4,8 +4,11 @@ import datetime as dt
 import itertools
 import os
 import re
+import resource
 import subprocess
 import sys
+import threading
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,13 +20,32 @@ from programs import lay
 from reader import Reader, note
 
 import filemem
-from filemem import Busy, Decision, FilememError, NotFound, Refused, Store, User
+from filemem import (
+    Busy,
+    Decision,
+    DiskError,
+    FilememError,
+    MemoryEvent,
+    ModelError,
+    NotFound,
+    Refused,
+    Reply,
+    Report,
+    Store,
+    Usage,
+    User,
+)
+from filemem.store.keys import add_key, keys_of
+from filemem.testing import FakeModel, FrozenClock
+from filemem.text.plain import count_tokens
 
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[2]
 PUBLIC = """
-    Busy Changed ConfigError Conversation Decision FilememError GitError Hit Match
-    Memory ModelError NotFound Notice Problem Refused Store Text ToolCalled Toolbox User
+    Busy Changed ConfigError Conversation Counts Decision DiskError FilememError Forgotten
+    GitError Hit ImportReport Info Match Memory MemoryEvent Model ModelError NotFound
+    Notice Problem Proposed Refused Reply Report Store Text ToolCall ToolCalled Toolbox
+    Usage User
 """.split()
 
 
@@ -43,8 +65,9 @@ def test_what_is_public_is_listed_documented_and_has_a_docstring() -> None:
     for name in PUBLIC:
         assert getattr(filemem, name).__doc__, name
         assert name in MANUAL, name
-    methods = {name for name in vars(User) if name[0] != "_"} - {"name"}
-    assert not {name for name in methods if f"user.{name}" not in MANUAL}
+    for owner, kind in (("user", User), ("store", Store)):
+        methods = {name for name in vars(kind) if name[0] != "_"}
+        assert not {name for name in methods if f"{owner}.{name}" not in MANUAL}
 
 
 def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
@@ -129,13 +152,16 @@ def test_what_means_nothing_is_refused_in_a_sentence(
 
 def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
     nora.add_conversation(said("I'm allergic to walnuts, properly so."), at=AT)
-    assert nora.consolidate(at=AT) == [], "without a model it waits"
+    waiting = nora.consolidate(at=AT)
+    assert not waiting.kept and "No model is configured" in waiting.notes[0]
     fact = "Nora is allergic to [[walnuts]]."
     reader = Reader(note(fact, "allergic to walnuts", section="health"))
-    [change] = nora.consolidate(reader, at=AT)
+    report = nora.consolidate(reader, at=AT)
+    [change] = report.kept
     assert isinstance(change, Decision) and change.action == "ADD"
     assert change.claim.text == fact and fact in nora.open_file(change.path).text
-    assert nora.consolidate(reader, at=AT) == []
+    assert str(report) == "kept 1, notes 1, requests 1, tokens_in 1000, tokens_out 100"
+    assert nora.consolidate(reader, at=AT) == Report()
     assert "walnuts" in nora.profile
 
 
@@ -165,8 +191,7 @@ def test_a_fact_is_known_already_only_with_the_same_numbers_and_signs(
 
 def test_jobs_wait_for_no_other(nora: User) -> None:
     nora.remember("Keeps bees.", today=AT.date())
-    jobs = [done.job for done in nora.maintain(AT.date())]
-    assert jobs == ["consolidate", "compact", "sweep", "tidy"]
+    assert nora.maintain(AT.date()) == Report()
     with Store(nora.folder.store).user("nora").folder.job_lock(), pytest.raises(Busy):
         nora.maintain(AT.date())
 
@@ -206,5 +231,286 @@ def test_the_manual_runs(tmp_path: Path, number: int) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    if number:
+    if "asyncio" in BLOCKS[number]:
         assert all(f"{name}:1" in done.stdout for name in facts)
+
+
+# -- all of one's memories -----------------------------------------------------------
+
+
+def test_memories_are_listed_updated_restored_and_reviewed(nora: User) -> None:
+    """A fact is superseded, other text replaced behind its front matter."""
+    tea = nora.remember("Prefers oolong tea.", today=AT.date())
+    nora.add_conversation(said("I keep bees."), at=AT)
+    assert [one.path for one in nora.memories(kind="facts")] == [tea.path]
+    assert len(list(nora.memories(after=AT.date()))) == 2
+    assert not list(nora.memories(after=AT.date() + dt.timedelta(days=1)))
+    coffee = nora.update(tea.path, "Prefers coffee.", today=AT.date())
+    assert coffee.front["supersedes"] == tea.path
+    assert [one.path for one in nora.memories("facts")] == [
+        f"archive/{tea.path}",
+        coffee.path,
+    ]
+    assert nora.restore(tea.path).path == tea.path
+    with pytest.raises(Refused, match="is not in the archive"):
+        nora.restore(tea.path)
+    lesson = nora.folder.create(
+        "lessons/brief.md", "---\ntags: [a]\n---\n\nBe brief.\n"
+    )
+    nora.update(lesson, "My PIN is 4711; be long.")
+    text = nora.open_file(lesson).text
+    assert text.startswith("---\ntags: [a]\n---\n\nMy PIN is [redacted: ")
+    [talk] = nora.memories("sessions")
+    with pytest.raises(Refused, match="is never rewritten"):
+        nora.update(talk.path, "I keep wasps.")
+    assert nora.status(AT.date()).kinds["facts"].live == 2
+    assert nora.check() == []
+
+
+def test_what_waits_is_accepted_or_rejected(nora: User) -> None:
+    for name, text in (("bees", "Keeps bees."), ("boat", "Has a boat.")):
+        nora.folder.create(f"proposed/facts/2026-05-04-{name}.md", f"{text}\n")
+    bees = nora.remember("Rows on Sundays.").path
+    wish = f"---\nforget: {bees}\n---\n\nForget my rowing.\n"
+    nora.folder.create("proposed/forget/2026-05-04-rowing.md", wish)
+    kept, boat, rowing = nora.review()
+    kept.accept()
+    boat.reject()
+    assert rowing.forgets == (bees,)
+    rowing.accept()
+    assert nora.review() == []
+    assert [one.path for one in nora.memories("facts")] == ["facts/2026-05-04-bees.md"]
+    with pytest.raises(NotFound):
+        kept.accept()
+
+
+NAMES = ["user@example.com", "auth0|123", "外婆", "../nora", "..", "Ann Lee", "a%2Fb"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_user_may_have_any_name_that_products_have(tmp_path: Path, name: str) -> None:
+    """Its folder is made from it one to one, inside the store."""
+    store = Store(tmp_path / "store")
+    path = store.user(name).remember("Prefers oolong tea.").path
+    [folder] = os.listdir(store.root)
+    assert os.listdir(tmp_path) == ["store"] and folder[0] not in ".-"
+    assert store.users() == [name] == [store.user(name).name]
+    assert store.user(name).open_file(path).path == path
+    assert [one.name for one in map(store.user, store.users())] == [name]
+
+
+def test_a_person_is_called_by_their_name_whatever_the_folder(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    user = store.user("auth0|123")
+    assert user.info().name == "auth0|123"
+    assert user.info(name="Ann", zone="Asia/Tokyo").zone == "Asia/Tokyo"
+    with pytest.raises(FilememError, match="no time zone Atlantis; name one"):
+        user.info(zone="Atlantis")
+    noon = dt.datetime(2026, 5, 4, 23, tzinfo=dt.UTC)
+    path = user.add_conversation(said("I keep bees."), at=noon)
+    assert "- **Ann**: I keep bees." in user.open_file(path).text
+    assert "You talk with Ann" in user.conversation().view().system[0][1]
+    reader = Reader(note("Ann keeps bees.", "keep bees", section="home"))
+    user.info(name="Anna")
+    [fact] = user.consolidate(reader).kept
+    assert fact.claim.is_own and "The memories are Anna's" in reader.told[0]
+    moved = store.rename("auth0|123", "ann@example.com")
+    assert moved.info().name == "Anna" and store.users() == ["ann@example.com"]
+    with pytest.raises(Refused, match="is taken"):
+        store.user("bo").remember("Has a cat.")
+        store.rename("bo", "ann@example.com")
+
+
+def test_a_chat_that_goes_on_is_left_out_by_its_id(nora: User) -> None:
+    nora.add_conversation(said("The heron came by."), at=AT, id="c1")
+    assert "heron" in nora.prompt_context("Where is the heron?")
+    assert "heron" not in nora.prompt_context("Where is the heron?", chat="c1")
+    asked = {"query": "heron"}
+    assert "came by" in nora.tools().call("search_files", asked)
+    assert "came by" not in nora.tools(chat="c1").call("search_files", asked)
+
+
+@pytest.mark.parametrize("tokens", [150, 400, 2000])
+def test_what_belongs_into_a_prompt_keeps_to_its_tokens(
+    nora: User, tokens: int
+) -> None:
+    nora.folder.create("profile.md", "# Nora\n\n" + "- Keeps bees in Ghent.\n" * 200)
+    nora.folder.create("lessons/brief.md", "Be brief, and kind to bees.\n")
+    nora.add_conversation(said("My bees swarmed. " * 80), at=AT)
+    found = nora.prompt_context("What of the bees?", tokens=tokens)
+    assert tokens / 3 < count_tokens(found) <= tokens
+    assert "swarmed" in found
+
+
+def test_a_conversation_is_taken_up_again_by_its_id(nora: User) -> None:
+    nora.conversation(id="chat-7").say("I keep bees.")
+    again = Store(nora.folder.store).user("nora").conversation(id="chat-7")
+    again.say("And wasps.")
+    [path] = [one.path for one in nora.memories("sessions")]
+    assert path == again.transcript.path and len(again.transcript.turns()) == 4
+    assert nora.add_conversation(said("And hornets."), id="chat-7") == path
+    assert nora.conversation(id="chat-8").transcript.turns() == []
+
+
+def test_many_facts_are_kept_in_one_pass_and_once(nora: User) -> None:
+    facts = [
+        "Keeps bees.",
+        {
+            "text": "Has a boat.",
+            "id": "m1",
+            "day": dt.date(2024, 2, 3),
+            "tags": ["sea"],
+        },
+        {
+            "text": "住在里斯本。",
+            "id": "m2",
+            "metadata": {"app": "mem0", "pinned": "x"},
+        },
+    ]
+    paths = nora.remember_all(facts, today=AT.date())
+    assert paths[1] == "facts/2024/2024-02-03-has-a-boat.md"
+    assert nora.open_file(paths[2]).front["app"] == "mem0"
+    nora.forget(paths[1])
+    assert nora.remember_all(facts)[::2] == paths[::2]
+    assert len(list(nora.memories("facts"))) == 2
+    with pytest.raises(FilememError, match="is no fact"):
+        nora.remember_all([{"txt": "Keeps bees."}])
+
+
+# -- all of one's users ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ann.zip", "ann.json"])
+def test_a_user_moves_to_another_store_and_is_gone_here(
+    tmp_path: Path, name: str
+) -> None:
+    here = Store(tmp_path / "here")
+    there = Store(tmp_path / "there")
+    ann = here.user("ann")
+    ann.add_conversation(said("I keep bees."), at=AT, id="c1")
+    tea = ann.remember("她最喜欢的茶是铁观音。").path
+    ann.remember("Prefers oolong tea.")
+    here.user("bo").remember("Keeps bees too.")
+    add_key(here.root, "ann", AT.date())
+    paths = here.export("ann", tmp_path / name)
+    gone = here.delete("ann")
+    assert sorted(gone) == sorted(paths) and gone.left == []
+    assert here.users() == ["bo"] and not keys_of(here.root)
+    with pytest.raises(NotFound, match="no user ann"):
+        here.delete("ann")
+    for _ in range(2):
+        report = there.import_(tmp_path / name, user="Ann B.")
+        kept = there.user("Ann B.")
+        assert sorted(one.path for one in kept.memories()) == sorted(paths)
+    assert len(report.unchanged) == 3 and not report.added
+    assert "铁观音" in kept.open_file(tea).text
+    again = kept.add_conversation(said("I keep bees.", "Nice."), at=AT, id="c1")
+    assert again in paths
+    (tmp_path / "other").write_text("{}")
+    with pytest.raises(FilememError, match="is no export of filemem"):
+        there.import_(tmp_path / "other", user="eve")
+
+
+def test_an_export_that_leads_out_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    for path in (
+        "../evil.md",
+        ".filemem/index/x",
+        ".filemem/../../x.log",
+        ".git/hooks/x",
+    ):
+        with zipfile.ZipFile(tmp_path / "evil.zip", "w") as packed:
+            packed.writestr(path, "x")
+        with pytest.raises(Refused):
+            store.import_(tmp_path / "evil.zip", user="ann")
+    assert store.user("ann").folder.paths() == []
+    assert sorted(os.listdir(tmp_path)) == ["evil.zip", "store"]
+
+
+def test_all_are_maintained_though_one_fails(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name in ("ann", "bo"):
+        store.user(name).remember("Keeps bees.")
+    told = []
+    with Store(tmp_path).user("bo").folder.job_lock():
+        found = store.maintain(on_error=lambda *what: told.append(what))
+    assert found["ann"] == Report()
+    assert re.search(rf"process {os.getpid()}, since 20", found["bo"].error)
+    assert [name for name, _ in told] == ["bo"] and isinstance(told[0][1], Busy)
+
+
+def test_the_clock_the_model_and_the_listener_are_the_store_s(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing that is heard or logged holds a person's words."""
+    events: list[MemoryEvent] = []
+    model = FakeModel(
+        "Bees, in Ghent.", Reply("", (), Usage(0, 0), "stop"), ModelError("gone")
+    )
+    at = dt.datetime(2026, 5, 4, 9, 30, tzinfo=dt.UTC)
+    clock = FrozenClock(at)
+    store = Store(tmp_path, model=model, clock=clock, on_event=events.append)
+    nora = store.user("nora")
+    with caplog.at_level("INFO", "filemem"):
+        talk = nora.conversation()
+        assert talk.say("What do I keep?") == "Bees, in Ghent."
+        assert talk.transcript.path.startswith("sessions/2026/2026-05-04-")
+        clock.move(days=2)
+        fact = nora.remember("Keeps bees in Ghent.")
+        nora.search_files("bees")
+        with pytest.raises(ModelError):
+            nora.consolidate()
+        nora.forget(fact.path)
+    assert "What do I keep?" in str(model.asked[0])
+    assert fact.path.startswith("facts/2026/2026-05-06-")
+    kinds = [event.kind for event in events]
+    assert kinds[0] == "remembered" and {"recalled", "forgotten"} < {*kinds}
+    assert "bees" not in f"{events} {caplog.text}".lower()
+
+
+def test_a_job_stops_when_it_is_asked_to(nora: User) -> None:
+    for word in ("bees", "boats"):
+        nora.add_conversation(said(f"I keep {word} in Ghent. " * 900), at=AT)
+    stop = threading.Event()
+
+    class Stopping(Reader):
+        """Asks to stop once it has read a conversation."""
+
+        def ask(self, *given: Any) -> Reply:
+            stop.set()
+            return super().ask(*given)
+
+    reader = Stopping(note("Nora keeps bees.", "bees in Ghent"))
+    for run in (nora.consolidate, nora.maintain):
+        report = run(model=reader, stop=stop)
+        assert "was asked to stop" in " ".join(report.notes)
+    assert len(reader.told) == 1
+
+
+def test_a_disk_that_refuses_is_one_error_with_its_cause(nora: User) -> None:
+    nora.remember("Keeps bees.")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limit[1]))
+    try:
+        with pytest.raises(DiskError, match="File too large; put that right"):
+            nora.remember("Has a boat.")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    nora.remember("Has a boat.")
+
+
+def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path) -> None:
+    code = "from filemem import Store\nimport filemem\n"
+    code += (
+        "Store('m', clock=None).user('a').remember('x').path.upper()\nfilemem.Sture\n"
+    )
+    (tmp_path / "code.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "code.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert 'code.py:4: error: Module has no attribute "Sture"' in done.stdout
+    assert "Found 1 error" in done.stdout

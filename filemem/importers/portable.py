@@ -1,0 +1,95 @@
+"""One user's memories in one file, to be moved to another store: as they lie, in a zip,
+or as JSON to be read by other programs."""
+
+import json
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+
+from filemem.errors import FilememError
+from filemem.importers.intake import ImportedMemory, ImportReport
+from filemem.store import files
+from filemem.store.folder import BOOKKEEPING, Folder
+from filemem.text.plain import one_line
+
+FORMAT = "filemem"
+MAX_UNPACKED_BYTES = 2_000_000_000
+_LOG = re.compile(rf"{BOOKKEEPING}/(?:\w+\.(?:log|jsonl)|key)")
+"""What of the bookkeeping goes along: the logs, and the key of their digests."""
+
+
+def pack(folder: Folder, file: str) -> list[str]:
+    """Write the memories, proposals and logs of a user to a file.
+
+    Args:
+        folder: whose.
+        file: where to; one that ends in `.json` gets JSON, with the text of each memory
+            by its path, any other a zip of the folder as it lies.
+
+    Returns:
+        The paths that are in it.
+    """
+    paths = [*folder.paths(), *folder.proposals()]
+    if file.endswith(".json"):
+        texts = {path: folder.memory(path).text for path in paths}
+        document = {"user": folder.name, "memories": texts}
+        files.write(file, json.dumps(document, ensure_ascii=False, indent=1).encode())
+        return paths
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in paths:
+            archive.writestr(path, folder.read(path))
+        for name in sorted(os.listdir(folder.bookkeeping())):
+            if _LOG.fullmatch(f"{BOOKKEEPING}/{name}"):
+                data = files.read(folder.bookkeeping(name))
+                archive.writestr(f"{BOOKKEEPING}/{name}", data)
+    files.write(file, packed.getvalue())
+    return paths
+
+
+def unpack(folder: Folder, file: str) -> ImportReport:
+    """Take in what `pack` wrote, a zip or JSON.
+
+    A memory that is there already, with the same bytes, stays as it is; one with
+    another text gets the next free name. The logs come only to a user who is new.
+
+    Raises:
+        FilememError: it is no such file, or a path in it leads out.
+    """
+    report = ImportReport()
+    with_logs = not folder.exists()
+    with folder.locked():
+        for path, data in _unpacked(file):
+            if _LOG.fullmatch(path):
+                if with_logs:
+                    files.write(folder.bookkeeping(os.path.basename(path)), data)
+                continue
+            there = next(folder.existing(path), "")
+            if there and folder.read(there) == data:
+                report.unchanged.append(ImportedMemory(folder.name, there, 0))
+            else:
+                kept = folder.create(path, data)
+                report.added.append(ImportedMemory(folder.name, kept, 0))
+    return report
+
+
+def _unpacked(file: str) -> Iterator[tuple[str, bytes]]:
+    """Yield each path in a file with its bytes; raise FilememError."""
+    data = files.read(file)
+    try:
+        if data[:2] != b"PK":
+            for path, text in json.loads(data)["memories"].items():
+                yield path, text.encode()
+            return
+        archive = zipfile.ZipFile(BytesIO(data))
+        size_bytes = sum(entry.file_size for entry in archive.infolist())
+        if size_bytes > MAX_UNPACKED_BYTES:
+            raise ValueError("it holds too much")
+        for name in archive.namelist():
+            yield name, archive.read(name)
+    except (ValueError, LookupError, TypeError, AttributeError, zipfile.error) as error:
+        what = f"{one_line(file)} is no export of filemem"
+        why = one_line(str(error), 80)
+        raise FilememError(f"{what} ({why}); make one with store.export.") from None

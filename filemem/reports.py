@@ -1,0 +1,163 @@
+"""What jobs did, in records for a program, and the events that a program hears."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from threading import Event
+
+from filemem.errors import Stopped
+from filemem.learn.records import Action, Decision
+from filemem.llm.model import Messages, Model, OnText, Reply, Tools
+from filemem.store.folder import JobDone
+
+
+@dataclass(frozen=True)
+class MemoryEvent:
+    """Something that happened to a user's memories; it holds no words of theirs.
+
+    Attributes:
+        kind: `kept` (a conversation), `recalled`, `requested` (a model), `remembered`,
+            `archived` or `forgotten`.
+        user: whose memories.
+        count: of how many memories or hits.
+        tokens_in: that a request took, as the endpoint reports them.
+        tokens_out: that it answered with.
+    """
+
+    kind: str
+    user: str
+    count: int = 1
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+OnEvent = Callable[[MemoryEvent], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What consolidating or maintaining a user's memories came to.
+
+    Attributes:
+        kept: the new facts and lessons.
+        changed: those that were told again or brought up to date.
+        superseded: the paths of what something newer replaced.
+        proposed: what waits for `user.review()`.
+        refused: what had not its form, each with the reason; it waits there too.
+        summaries: the summaries that were written.
+        archived: what has faded.
+        restored: what came back from the archive.
+        notes: what else there is to say, a sentence each: why something waits for the
+            next time, what was taken out, what the model took.
+        requests: how often a model was asked.
+        tokens_in: that they took in all, as the endpoint reports them.
+        tokens_out: that they answered with.
+        error: why the job failed for this user; '' if it did not.
+    """
+
+    kept: tuple[Decision, ...] = ()
+    changed: tuple[Decision, ...] = ()
+    superseded: tuple[str, ...] = ()
+    proposed: tuple[Decision, ...] = ()
+    refused: tuple[Decision, ...] = ()
+    summaries: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    error: str = ""
+
+    def __str__(self) -> str:
+        """Tell in one line how many there are of what is not none."""
+        told = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, tuple):
+                value = len(value)
+            if value:
+                told.append(f"{field.name} {value}")
+        return ", ".join(told) or "nothing to do"
+
+
+class MeteredModel:
+    """A model whose requests and tokens are counted for a report.
+
+    Args:
+        model: who answers.
+        user: for whom.
+        on_event: is told of each request.
+        stop: once it is set, no more is asked.
+    """
+
+    def __init__(
+        self, model: Model, user: str, on_event: OnEvent, stop: Event | None
+    ) -> None:
+        self.name = model.name
+        self.requests = 0
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self._model = model
+        self._user = user
+        self._on_event = on_event
+        self._stop = stop
+
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
+        """Return the model's answer; raise as it does, or Stopped."""
+        check_stop(self._stop)
+        self.requests += 1
+        reply = self._model.ask(messages, tools, on_text)
+        tokens = reply.usage
+        self.tokens_in += tokens.tokens_in
+        self.tokens_out += tokens.tokens_out
+        event = MemoryEvent("requested", self._user, 1, *tokens)
+        self._on_event(event)
+        return reply
+
+
+def check_stop(stop: Event | None) -> None:
+    """Raise Stopped once a job is asked to stop."""
+    if stop and stop.is_set():
+        raise Stopped("the job was asked to stop; the next one goes on from here.")
+
+
+def report_of(jobs: Iterable[JobDone], asked: MeteredModel | None) -> Report:
+    """Return the report of jobs for one user, and of the model that they asked."""
+    done = list(jobs)
+    decisions = [one for job in done for one in job.decisions]
+    found = {action: _of(decisions, action) for action in Action}
+    replaced = []
+    for one in decisions:
+        if one.action not in (Action.PROPOSE, Action.REFUSE):
+            replaced += one.replaces
+    facts = {key: value for job in done for key, value in job.facts.items()}
+    summaries = [entry["summary"] for entry in facts.get("summaries", ())]
+    return Report(
+        kept=found[Action.ADD] + found[Action.SUPERSEDE],
+        changed=found[Action.UPDATE],
+        superseded=tuple(dict.fromkeys(replaced)),
+        proposed=found[Action.PROPOSE],
+        refused=found[Action.REFUSE],
+        summaries=tuple(dict.fromkeys(summaries)),
+        archived=tuple(facts.get("archived", ())),
+        restored=tuple(facts.get("restored", ())),
+        notes=tuple(_notes(done)),
+        requests=asked.requests if asked else 0,
+        tokens_in=asked.tokens_in if asked else 0,
+        tokens_out=asked.tokens_out if asked else 0,
+    )
+
+
+def _of(decisions: list[Decision], action: Action) -> tuple[Decision, ...]:
+    return tuple(one for one in decisions if one.action is action)
+
+
+def _notes(done: list[JobDone]) -> list[str]:
+    """Return what the jobs say besides what they did, a sentence each."""
+    told: list[str] = []
+    for job in done:
+        told += job.facts.get("notes", [])
+        told += job.facts.get("problems", [])
+        if "question" in job.facts or job.facts.get("conversations"):
+            told += job.said
+    return list(dict.fromkeys(told))
