@@ -360,6 +360,8 @@ def lock(path: str, wait: float = 10.0, *, signed: bool = False) -> Iterator[Non
                 if signed:
                     _sign(file)
                 yield
+                if signed:
+                    file.truncate(0)
                 return
 
 

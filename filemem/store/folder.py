@@ -286,8 +286,7 @@ class Folder:
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
                 self.make()
-                place = self.bookkeeping("lock")
-                held.enter_context(files.lock(place, wait, signed=True))
+                held.enter_context(files.lock(self.bookkeeping("lock"), wait))
             self._depth += 1
             try:
                 yield

@@ -247,10 +247,8 @@ def test_a_name_in_another_normal_form_is_the_same_name(
 
 
 BAD_NAMES = [
-    *"|.|..|.hidden|-rf|a/b|../a|a\\b|a b|a\n|a\0|a\x1b|a:b|~|a*|a.|$HOME|filemem.yaml".split(
-        "|"
-    ),
-    *("x" * 201, "茶" * 67, "\u202ea", "a\u200b", "🍵", "\udcff"),
+    *"|a\n|a\0|a\x1b| a|filemem.yaml".split("|"),
+    *("x" * 201, "茶" * 67, "\u202ea", "a\u200b", "\udcff"),
 ]
 
 
