@@ -229,7 +229,7 @@ def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson(
     quote = "FOO_DIR is missing"
     lesson = {"text": "make needs FOO_DIR.", "lines": ["1:7"], "quote": quote}
     reader = Reader(lambda told: {**lesson, "kind": "lesson"})
-    [one] = user.consolidate(reader, at=JULY)
+    [one] = user.consolidate(reader, at=JULY).kept
     assert one.action == "ADD" and one.path.startswith("lessons/")
     assert len(reader.told[0]) < 2_000
 
