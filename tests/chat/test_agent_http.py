@@ -572,6 +572,17 @@ def test_what_leaves_the_window_is_summarised_by_the_model(
     assert "The cat is 豆豆." in earlier, "what a person changed is told as it is now"
 
 
+def test_a_window_opens_with_what_the_person_said(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    """As some endpoints want it, also where an answer alone would have fitted."""
+    server.default = say("Noted.")
+    talk = Talk(tmp_path, server.base_url, "window_tokens: 45\nrecall: tools\n")
+    for number in range(4):
+        talk.say(f"Boat {number} is {'very ' * 18}long.")
+        assert server.requests[-1].body["messages"][1]["role"] == "user"
+
+
 def test_the_summary_lies_beside_the_session_and_goes_with_what_is_forgotten(
     tmp_path: Path, server: ScriptedServer
 ) -> None:

@@ -285,6 +285,15 @@ def test_the_client_s_own_tools_pass_through(served: Served, stream: bool) -> No
     assert [len(turns) for turns in served.said()] == [3]  # a call is one, too
 
 
+def test_a_client_that_wants_none_of_its_tools_called_keeps_them_out(
+    served: Served,
+) -> None:
+    served.model.script(say("It may rain."))
+    ask(served.client(), "Will it rain?", tools=[WEATHER], tool_choice="none")
+    sent = served.model.requests[-1].body
+    assert "weather" not in [tool["function"]["name"] for tool in sent["tools"]]
+
+
 def test_instructions_settings_and_pictures_of_the_client_reach_the_model(
     served: Served,
 ) -> None:

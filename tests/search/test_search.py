@@ -753,6 +753,16 @@ def test_days_given_the_wrong_way_round_are_said_to_be(tmp_path: Path) -> None:
     ]
 
 
+def test_an_event_is_of_its_day_too_where_only_some_days_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    event = "---\nday: 2026-12-24\n---\nThe chess tournament is in the hall.\n"
+    user = write(tmp_path, {OOLONG: event, **FILLER})
+    [hit] = search(user, "chess", after="2026-12-20", before="2026-12-26")
+    assert hit.path == OOLONG
+    assert not search(user, "chess", after="2026-12-25")
+
+
 def test_a_coming_event_that_was_not_asked_for_changes_no_order(tmp_path: Path) -> None:
     event = "---\nday: 2026-12-{}\n---\n"
     files = {

@@ -17,7 +17,12 @@ from filemem import ConfigError, Refused, Store
 from filemem.store import config
 
 KEY = "sk-the-persons-own-key"
-OLD_TALK = {"memory_store/ann/sessions/2020/2020-01-02-tea.md": "- **ann**: Oolong.\n"}
+OLD_TALK = {
+    "memory_store/ann/sessions/2020/2020-01-02-tea.md": "".join(
+        f"- **ann** 09:{minute}: I bought a red kayak in Sintra for {minute} euros.\n"
+        for minute in range(10, 40)
+    )
+}
 
 
 @pytest.fixture
