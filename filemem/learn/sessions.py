@@ -154,11 +154,12 @@ def _unread_of(
     digests = [_digest(memory, one) for one in passages]
     last_day = passages[-1].day or memory.date
     own_names = set(map(display, folder.own_names()))
+    clock = passages[-1].time or f"{dt.datetime.fromtimestamp(changed / 1e9):%H:%M}"
     session = Session(
         path=live(memory.path),
         file=ReadFile(len(memory.data), digest(memory.data), changed),
         began=memory.when.time if memory.when else "",
-        last=f"{last_day} {passages[-1].time:0>5}",
+        last=f"{last_day} {clock:0>5}",
         is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
         digests=frozenset(digests),
     )

@@ -1,6 +1,7 @@
 """With a model a conversation is read once it has ended, in a process of its own, by
 whatever door it came; the next chat tells in one line what came of that."""
 
+import datetime as dt
 import http.client
 import json
 import subprocess
@@ -16,6 +17,10 @@ from programs import clean, filemem
 from reader import Reader, note
 from scripted_server import ScriptedServer, Step, fail, say
 from terminal import Terminal
+
+from filemem import Store
+from filemem.learn import background
+from filemem.llm.client import OpenAIModel
 
 SAID = "I live in Ghent."
 LINE = "Kept of what was said: Ann lives in Ghent."
@@ -124,6 +129,17 @@ def test_an_agent_s_session_is_read_when_it_ends(ann: Ann) -> None:
     assert ann.filemem(*hook, given=given).returncode == 0
     ann.waits_until_read()
     assert LINE in ann.say("Hello", SOON)
+
+
+def test_what_was_said_without_a_time_has_not_ended_at_once(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    """As clients of serve send it."""
+    user = Store(tmp_path).user("ann")
+    user.add_conversation([{"role": "user", "content": SAID}])
+    now = dt.datetime.now().astimezone()
+    model = OpenAIModel("x", server.base_url)
+    assert not background.start(user.folder, model, now)
 
 
 def test_serve_has_read_what_has_ended(ann: Ann) -> None:
