@@ -3,7 +3,6 @@
 No control character reaches a terminal or a model.
 """
 
-import bisect
 import re
 from collections.abc import Iterable
 
@@ -103,16 +102,20 @@ def counted(
 
 def digest(data: bytes | str, letters: int = 64) -> str:
     """Return the first letters of a SHA-256 in hexadecimal, of a text as UTF-8."""
-    import hashlib  # noqa: PLC0415  it loads OpenSSL, which takes a twentieth of a cold start
+    # It loads OpenSSL, which takes a twentieth of a cold start.
+    import hashlib  # noqa: PLC0415
 
     data = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
     return hashlib.sha256(data).hexdigest()[:letters]
 
 
-# -- the tokens that a model will count, estimated without its tokenizer ------------------------------------------------
+# -- the tokens that a model will count, estimated without its tokenizer -------------
 
-LETTERS = 4  # characters of alphabetic text to a token, in the common byte-pair encodings; a CJK character is about one
-# In UTF-8 the characters from U+3000 on, and those of U+1000 to U+1FFF, begin with one of these bytes and no others do.
+LETTERS = 4
+"""Characters of alphabetic text to a token, in the common byte-pair encodings; a CJK
+character is about one."""
+# In UTF-8 the characters from U+3000 on, and those of U+1000 to U+1FFF, begin with one
+# of these bytes and no others do.
 _NARROW = bytes(set(range(256)) - {0xE1, *range(0xE3, 0xF5)})
 
 
@@ -121,25 +124,19 @@ def count_tokens(text: str) -> int:
 
     That is one for each CJK character, and one for four others.
     """
-    wide = (
-        0
-        if text.isascii()
-        else len(text.encode("utf-8", "surrogatepass").translate(None, _NARROW))
-    )
+    wide = 0
+    if not text.isascii():
+        wide = len(text.encode("utf-8", "surrogatepass").translate(None, _NARROW))
     return wide + -(-(len(text) - wide) // LETTERS)
 
 
 def clip_tokens(text: str, limit: int) -> str:
     """Return the longest beginning of a text that has at most `limit` tokens."""
     text = text[: max(0, limit) * LETTERS]  # no token has more
-    if count_tokens(text) <= limit:
-        return text
-    return text[
-        : bisect.bisect_right(
-            range(len(text)), limit, key=lambda end: count_tokens(text[:end])
-        )
-        - 1
-    ]
+    while text and count_tokens(text) > limit:
+        # A character is at most a token, so that none too many is taken away.
+        text = text[: len(text) - (count_tokens(text) - limit)]
+    return text
 
 
 def both_ends(text: str, tokens: int) -> str:

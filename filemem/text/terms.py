@@ -153,8 +153,11 @@ def compounds(text: str) -> list[str]:
     """
     if "-" not in text and "_" not in text:
         return []
-    names = _COMPOUND.findall(fold(text))
-    return [re.sub("[-_]", "", name)[:MAX_TOKEN_CHARACTERS] for name in names]
+    joined = " ".join(word for word in text.split() if "-" in word or "_" in word)
+    found = []
+    for name in _COMPOUND.findall(fold(joined)):
+        found.append(name.replace("-", "").replace("_", "")[:MAX_TOKEN_CHARACTERS])
+    return found
 
 
 def content(text: str) -> set[str]:
