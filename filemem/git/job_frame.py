@@ -161,10 +161,11 @@ class JobFrame:
         except (FilememError, OSError) as error:
             self._fault = in_words(error)
         if self._fault:
-            if history.managed_root:
-                note = self._new_note()
-                with files.lock(note, 0):
-                    _write_note(note, WRITTEN_HEADING, paths)
+            with contextlib.suppress(FilememError, OSError):  # as on a full disk
+                if history.managed_root:
+                    note = self._new_note()
+                    with files.lock(note, 0):
+                        _write_note(note, WRITTEN_HEADING, paths)
             return f"not committed yet: {self._fault}"
         if waiting:
             named = first_few(waiting)

@@ -311,6 +311,15 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
     )
 
 
+def test_where_no_note_can_be_written_the_memory_is_kept(tmp_path: Path) -> None:
+    where = tmp_path / "store"
+    mara = store(where)
+    lay(mara.root, {".filemem/jobs": "a file in the place of the folder"})
+    done = filemem("--store", where, "remember", "Has a boat.")
+    assert done.returncode == 0 and "not committed yet" in done.stdout
+    assert User(mara).grep("boat")
+
+
 @pytest.mark.parametrize("command", ["read-tree", "commit-tree", "update-ref"])
 @pytest.mark.parametrize("times", [1, 3])
 def test_what_a_person_commits_meanwhile_stays_on_the_branch(
