@@ -146,7 +146,7 @@ def _carry_out(
         yield "rejected"
     elif answer in ("a", "e"):
         accepted = jobs.accept(user, log, found, call.now)
-        yield from accepted.lines(whole=True)
+        yield from accepted.lines()
         done.add(replace(accepted, notes=[]))
 
 

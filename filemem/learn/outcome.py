@@ -57,20 +57,15 @@ class Applied:
             return f"Learn: {new[0].claim.text}"
         return f"Learn {len(new)} facts" if new else "Bring what was known up to date"
 
-    def lines(self, *, whole: bool = False) -> Iterator[str]:
-        """Tell each decision, the notes and the error.
-
-        Args:
-            whole: tell what was left out or known, too.
-        """
+    def lines(self) -> Iterator[str]:
+        """Tell each decision, the notes and the error."""
         for one in self.decisions:
-            if whole or one.replaces or one.action in (*WRITTEN, Action.PROPOSE):
-                where = one.path or ", ".join(one.claim.sources)
-                text = one_line(one.claim.text, MAX_TOLD_CHARS)
-                reason = f" ({one.reason})" if one.reason else ""
-                yield f"{_WORDS[one.action]} {where}: {text}{reason}"
-                if one.action is not Action.PROPOSE:
-                    yield from (f"superseded {old}" for old in one.replaces)
+            where = one.path or ", ".join(one.claim.sources)
+            text = one_line(one.claim.text, MAX_TOLD_CHARS)
+            reason = f" ({one.reason})" if one.reason else ""
+            yield f"{_WORDS[one.action]} {where}: {text}{reason}"
+            if one.action is not Action.PROPOSE:
+                yield from (f"superseded {old}" for old in one.replaces)
         yield from self.notes
         if self.error:
             yield self.error
@@ -106,7 +101,7 @@ class Applied:
         end += "; see: filemem review" if counts["proposed"] else "."
         notes = [*self.notes, *([self.error] if self.error else [])]
         facts = {"facts": list(map(_as_json, self.decisions)), "notes": notes}
-        said = [*self.lines(whole=True), end]
+        said = [*self.lines(), end]
         decisions = self.decisions
         return JobDone("consolidate", said, facts, self.paths, decisions=decisions)
 

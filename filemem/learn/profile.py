@@ -52,75 +52,6 @@ def own_text(body: str) -> str:
     return _BLOCK.sub("", body).strip()
 
 
-def _told(body: str) -> list[str]:
-    """Return the lines of a profile but the program's marks and the wishes, which stand
-    elsewhere in a prompt."""
-    lines = []
-    for line in body.splitlines():
-        is_wish = any(one.startswith("lessons/") for one in sources(line))
-        if not is_wish and line.strip() not in (BEGIN, END):
-            lines.append(line)
-    return lines
-
-
-def excess(folder: Folder) -> int:
-    """Return by how many tokens the profile is longer than `profile_tokens` allow."""
-    page = folder.find(PROFILE)
-    if page is None:
-        return 0
-    text = SOURCE_MARK.sub("", "\n".join(_told(page.body)))
-    return max(0, count_tokens(text) - config.of(folder).profile_tokens)
-
-
-def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> Applied:
-    """Have a model choose which of the program's lines stay, if there is no room for
-    all; the facts behind the others stay what they are.
-
-    Args:
-        folder: whose profile it is.
-        log: knows the program's lines.
-        today: the day.
-        model: who chooses; where it fails, or names no line, all stay.
-    """
-    page = folder.find(PROFILE)
-    if page is None or not excess(folder):
-        return Applied()
-    told = []
-    numbered: dict[str, str] = {}
-    for line in _told(page.body):
-        shown = SOURCE_MARK.sub("", line)
-        if sources(line) and digest(line) in log.lines:
-            number = str(len(numbered) + 1)
-            numbered[number] = line
-            shown = f"{number}. {shown}"
-        told.append(shown)
-    room = str(config.of(folder).profile_tokens)
-    rules = prompt.template("condense").replace("{tokens}", room)
-    messages = [
-        {"role": "system", "content": rules},
-        {"role": "user", "content": prompt.data(PROFILE, redact("\n".join(told))[0])},
-    ]
-    try:
-        answer = model.ask(messages, [], lambda _: None).text
-    except ModelError as error:
-        return Applied(error=f"{error} The profile stays as it is.")
-    staying = numbered.keys() & set(re.findall(r"\d+", answer))
-    gone = {numbered[number] for number in numbered.keys() - staying}
-    if not staying or not gone:
-        return Applied()
-    with folder.locked():
-        folder.edit(PROFILE, partial(_without, gone))
-        done = revise(folder, log, today)
-    note = f"{counted(len(gone), 'line')} left {PROFILE}, as a model chose."
-    return Applied(paths=[PROFILE], notes=[note, *done.notes])
-
-
-def _without(lines: set[str], data: bytes) -> bytes:
-    """Return a file without these lines."""
-    kept = data.decode().splitlines(keepends=True)
-    return "".join(one for one in kept if one.strip("\r\n") not in lines).encode()
-
-
 def revise(
     folder: Folder, log: LearnLog, today: dt.date, fresh: Mapping[str, str] = _NOTHING
 ) -> Applied:
@@ -264,3 +195,62 @@ def _written(own: str, behind: str, lines: Iterable[tuple[str, str]]) -> str:
     while own.strip() and not own.endswith(("\n\n", "\n\r\n")):
         own += "\n"
     return own + "\n".join([BEGIN, "", *block, END, ""]) + behind
+
+
+# -- a profile beyond its room ---------------------------------------------------------
+
+
+def excess(folder: Folder) -> int:
+    """Return by how many tokens the profile is longer than `profile_tokens` allow.
+
+    The wishes in it stand elsewhere in a prompt.
+    """
+    page = folder.find(PROFILE)
+    lines = page.body.splitlines() if page else []
+    told = [SOURCE_MARK.sub("", one) for one in lines if "<!-- lessons/" not in one]
+    return max(0, count_tokens("\n".join(told)) - config.of(folder).profile_tokens)
+
+
+def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> Applied:
+    """Have a model say which of the program's lines leave a profile that is too long.
+
+    The facts behind them stay what they are.
+
+    Args:
+        folder: whose profile it is.
+        log: knows the program's lines.
+        today: the day.
+        model: who says; where it fails all lines stay.
+    """
+    if not excess(folder):
+        return Applied()
+    lines = folder.memory(PROFILE).body.splitlines()
+    told = []
+    for number, line in enumerate(lines, 1):
+        told.append(f"{number}. {SOURCE_MARK.sub('', line)}")
+    room = str(config.of(folder).profile_tokens)
+    rules = prompt.template("condense").replace("{tokens}", room)
+    shown = prompt.data(PROFILE, redact("\n".join(told))[0])
+    messages = [
+        {"role": "system", "content": rules},
+        {"role": "user", "content": shown},
+    ]
+    try:
+        reply = model.ask(messages, [], lambda _: None)
+    except ModelError as error:
+        return Applied(error=f"{error} The profile stays as it is.")
+    gone: set[str] = set()
+    for number in re.findall(r"\d{1,6}", reply.text):
+        named = lines[int(number) - 1 : int(number)]
+        gone.update(line for line in named if digest(line) in log.lines)
+    with folder.locked():
+        folder.edit(PROFILE, partial(_without, gone))
+        done = revise(folder, log, today)
+    note = f"{counted(len(gone), 'line')} left {PROFILE}, which was too long."
+    return Applied(paths=[PROFILE], notes=[note, *done.notes])
+
+
+def _without(lines: set[str], data: bytes) -> bytes:
+    """Return a file without these lines."""
+    kept = data.decode().splitlines(keepends=True)
+    return "".join(one for one in kept if one.strip("\r\n") not in lines).encode()

@@ -97,7 +97,7 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
     assert "filemem maintain" in str(overview.problems(user))
 
     class Chooses(Reader):
-        answer = "Lines 1, 4."
+        answer = "None of them, 0 and 999."
 
         def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
             self.told.append(messages[1]["content"])
@@ -105,13 +105,13 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
             return Reply(self.answer, (), Usage(1, 1), "stop")
 
     chooses = Chooses()
-    chooses.answer = "All of them."
     before = shown(user)
     maintain(user, JUNE, chooses)
     assert shown(user) == before
-    chooses.answer = "1, 4"
+    chooses.answer = "1, 3, 10, 11"
     maintain(user, JUNE, chooses)
-    assert "2. - Nora has a house in Faro" in chooses.told[0]
+    assert "10. - Nora has a house in Faro" in chooses.told[0]
+    assert "<!-- facts" not in chooses.told[0]
     after = shown(user)
     assert "Ghent" in after and "oolong" in after and "My own words. 3" in after
     assert "Faro" not in after and "Porto" not in after

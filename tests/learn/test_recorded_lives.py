@@ -3,13 +3,20 @@
 The recordings hold the model's answers; a fact in them that is wrong is marked with `"wrong": true`, and may be refused.
 """
 
+import datetime as dt
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from conversations import waiting
 from lives import Read, life, replayed
 
+from filemem import Store
+from filemem.jobs import compact, sweep
 from filemem.learn.records import WRITTEN
+from filemem.llm.model import Reply, ToolCall, Usage
 from filemem.store.paths import is_archived
 
 LIVES = ("life-en", "life-zh")
@@ -96,3 +103,47 @@ def test_of_twelve_corrections_each_leaves_one_live_truth(
             if "gone" in one and re.search(one["gone"], text, re.M)
         ]
         assert not wrong, (one, wrong, [texts[path] for path in wrong])
+
+
+class Teller:
+    """Summarises every conversation by what the person said in it, a line a turn."""
+
+    name = "teller"
+
+    def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+        lines = []
+        for label, said in re.findall(
+            r"(?m)^\[(\d+:\d+)\] (?!assistant)[^:\n]+: (.*)$", messages[1]["content"]
+        ):
+            lines.append({"text": said, "turns": [label]})
+        call = ToolCall("1", "tell", json.dumps({"lines": lines}))
+        return Reply("", (call,), Usage(1, 1), "stop")
+
+
+def facts_found(read: Read, questions: list[str], today: dt.date) -> int:
+    """How many facts are among the first ten hits for each question."""
+    user = Store(read.folder.store).user(read.folder.name)
+    count = 0
+    for question in questions:
+        hits = user.search_files(question, limit=10, today=today)
+        count += sum(hit.kind == "facts" for hit in hits)
+    return count
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_among_the_first_ten_hits_are_no_fewer_facts_after_maintain(
+    tmp_path: Path, name: str
+) -> None:
+    """Half a year on; a summary's line ranks by its turn's words alone, and line, fact
+    and turn are one hit."""
+    read = replayed(tmp_path, name)
+    memories = [read.folder.memory(path) for path in read.folder.paths()]
+    facts = [memory for memory in memories if memory.kind == "facts"]
+    questions = [memory.body.strip("[] \n") for memory in facts][::3]
+    today = dt.date(2027, 1, 1)
+    before = facts_found(read, questions, today)
+    at = dt.datetime.combine(today, dt.time(3), dt.UTC)
+    compact(read.folder, at, model=Teller())
+    sweep(read.folder, at)
+    assert any(path.startswith("summaries/") for path in read.folder.paths())
+    assert facts_found(read, questions, today) >= before > len(questions)
