@@ -139,7 +139,7 @@ IN_GIT: dict[str, Callable[[Folder], object]] = {  # begin in a store kept in gi
     ),
     "git import": lambda user: _imported(user, in_git=True),
     "git consolidate": lambda user: list(
-        jobs.consolidated(user, AT, crash_driver.READER)
+        jobs.read_conversations(user, AT, crash_driver.READER)
     ),
     "git compact": lambda user: jobs.compact(user, LATER),
     "git sweep": lambda user: jobs.sweep(user, LATER),
