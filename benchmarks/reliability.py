@@ -138,8 +138,8 @@ IN_GIT: dict[str, Callable[[Folder], object]] = {  # begin in a store kept in gi
         [{"role": "user", "content": "I keep two goats."}], at=AT, id="goats"
     ),
     "git import": lambda user: _imported(user, in_git=True),
-    "git consolidate": lambda user: list(
-        jobs.read_conversations(user, AT, crash_driver.READER)
+    "git consolidate": lambda user: jobs.read_conversations(
+        user, AT, crash_driver.READER
     ),
     "git compact": lambda user: jobs.compact(user, LATER),
     "git sweep": lambda user: jobs.sweep(user, LATER),
