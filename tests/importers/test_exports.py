@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import contents
 
 from filemem.errors import FilememError
 from filemem.importers import import_file
@@ -77,9 +78,9 @@ def test_an_export_becomes_these_sessions_once(case: Path, tmp_path: Path) -> No
     export = copied(case, tmp_path)
     said = taken(case.parent.name, export, tmp_path / "store")
     assert said == case.with_suffix(".md").read_text("utf-8")
-    before = files(tmp_path / "store")
+    before = contents(tmp_path / "store")
     assert "#" not in taken(case.parent.name, export, tmp_path / "store")
-    assert files(tmp_path / "store") == before
+    assert contents(tmp_path / "store") == before
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)
@@ -131,11 +132,6 @@ def with_fault(value: Any, random_: random.Random) -> Any:
     else:
         value[key] = with_fault(value[key], random_)
     return value
-
-
-def files(root: Path) -> dict[str, bytes]:
-    """Return every file under a folder, bookkeeping too."""
-    return {str(file): file.read_bytes() for file in root.rglob("*") if file.is_file()}
 
 
 @pytest.mark.parametrize(

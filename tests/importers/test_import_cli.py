@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from programs import contents
 
 from filemem.cli import cli
 
@@ -39,20 +40,12 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(cli, words, env=UNSET, standalone_mode=False)
 
 
-def files(root: Path) -> dict[str, bytes]:
-    return {
-        str(path): path.read_bytes()
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
-
-
 def test_the_report_names_every_memory_and_every_line_left_out_and_a_dry_run_writes_nothing(
     here: Path,
 ) -> None:
-    before = files(here)
+    before = contents(here)
     dry = run("openai-jsonl", "talks.jsonl", "--dry-run").stdout.splitlines()
-    assert files(here) == before
+    assert contents(here) == before
     lines = run("openai-jsonl", "talks.jsonl").stdout.splitlines()
     assert re.fullmatch(r"added ann/sessions/\S+-what-is-oolong.md, 2 turns", lines[0])
     assert re.fullmatch(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import filemem
+from programs import contents, filemem
 
 from filemem import FilememError, NotFound, Refused, Store, Toolbox
 from filemem.api import User
@@ -45,12 +45,6 @@ def file(user: User, path: str) -> Path:
     return Path(user.folder.root, path)
 
 
-def files(user: User) -> dict[str, bytes]:
-    """Return every file of a user, bookkeeping too."""
-    found = Path(user.folder.root).rglob("*")
-    return {str(path): path.read_bytes() for path in found if path.is_file()}
-
-
 def talk(path: Path, *texts: str, id: str = "c1", title: str = "Trip to Kyoto") -> Path:
     """Write a Claude export in which the two speak in turn, a minute apart."""
     messages = []
@@ -81,9 +75,9 @@ def test_a_newer_export_appends_what_is_new_and_keeps_every_edit(
     more = talk(tmp_path / "c.json", "One", "Two", "Three", "Four")
     assert [taken.turns for taken in run(mara, "claude", more).updated] == [1]
     assert session.read_bytes() == edited + b"\n- **Claude** 14:03: Four\n"
-    before = files(mara)
+    before = contents(mara.folder.root)
     assert len(run(mara, "claude", more).unchanged) == 1
-    assert files(mara) == before
+    assert contents(mara.folder.root) == before
 
 
 @pytest.mark.parametrize("place", [f"archive/{SESSION}", "sessions/old/kyoto.md"])
@@ -109,11 +103,11 @@ def test_a_forgotten_import_leaves_no_name_and_does_not_come_back(
         mara.forget(path)
     record = file(mara, RECORD).read_text()
     assert "kyoto" not in record and "tea.md" not in record
-    before = files(mara)
+    before = contents(mara.folder.root)
     assert len(run(mara, "markdown", vault).skipped) == 1
     [left] = run(mara, "claude", export).skipped
     assert left.why == "imported before and deleted since; it stays deleted"
-    assert files(mara) == before
+    assert contents(mara.folder.root) == before
     [new] = run(mara, "claude", talk(export, "One", "Two")).added
     run(mara, "claude", talk(export, "One", "Two", "Three"))
     assert kept(mara, new.path) == ["Two", "Three"]
@@ -166,9 +160,9 @@ def test_however_a_run_was_killed_the_next_finishes_it(
     run(user, "claude", export)
     found = [text for path in user.folder.paths() for text in kept(user, path)]
     assert found == [text.strip() for text in [*first, *more]]
-    whole = files(user)
+    whole = contents(user.folder.root)
     run(user, "claude", export)
-    assert files(user) == whole
+    assert contents(user.folder.root) == whole
 
 
 def test_a_killed_import_of_another_branch_is_finished_too(
@@ -314,9 +308,9 @@ def test_a_codex_fork_brings_back_nothing_of_a_forgotten_original(
     run(mara, "codex", folder)
     [path] = mara.folder.paths()
     assert kept(mara, path) == own
-    before = files(mara)
+    before = contents(mara.folder.root)
     run(mara, "codex", folder)
-    assert files(mara) == before
+    assert contents(mara.folder.root) == before
 
 
 # -- notes -----------------------------------------------------------------------------
@@ -396,10 +390,10 @@ def test_a_note_changed_or_deleted_in_the_store_is_left_alone(
     file(mara, "notes/Daily/2026-11-20.md").unlink()
     for path in vault.rglob("*.md"):
         path.write_bytes(b"theirs\n")
-    before = files(mara)
+    before = contents(mara.folder.root)
     left = [item.what for item in run(mara, "markdown", vault).skipped]
     assert sorted(left) == ["Daily/2026-11-20.md", "tea.md"]
-    assert files(mara) == before
+    assert contents(mara.folder.root) == before
 
 
 # -- what a program hands over ---------------------------------------------------------
@@ -605,8 +599,10 @@ def test_secrets_are_taken_out_before_anything_is_kept_or_digested(
     chat.keep("assistant", asks)
     chat.keep("mara", secret)
     assert "[redacted: password]" in chat.transcript.turns()[-1].text
-    assert secret not in f"{report} {list(files(mara))}"
-    assert not any(secret.encode() in data for data in files(mara).values())
+    assert secret not in f"{report} {list(contents(mara.folder.root))}"
+    assert not any(
+        secret.encode() in data for data in contents(mara.folder.root).values()
+    )
 
 
 def test_a_digest_is_made_with_a_key_of_the_store(tmp_path: Path) -> None:

@@ -82,6 +82,12 @@ def lay(folder: str | Path, files: Mapping[str, str]) -> None:
         place.write_bytes(text.encode())
 
 
+def contents(folder: str | Path) -> dict[str, bytes]:
+    """Return the bytes of every file under a folder, bookkeeping too."""
+    paths = Path(folder).rglob("*")
+    return {str(path): path.read_bytes() for path in paths if path.is_file()}
+
+
 def sample(place: Path) -> Path:
     """A copy of the sample store at a place, without what somebody has kept in it that git does not know."""
     for path in _sample_files():
