@@ -257,7 +257,7 @@ class Builder:
 
 
 def _extended(packed: bytes, numbers: list[int]) -> bytes:
-    """Return packed postings with later passages, each as often as the token is in it."""
+    """Return packed postings with later passages, each as often as it has the token."""
     counts: dict[int, int] = {}
     for number in numbers:
         counts[number] = counts.get(number, 0) + 1

@@ -248,7 +248,7 @@ class Reading:
         yield done
 
     def _ask(self, told: str) -> Reply:
-        """Have the model note what is worth it, by a call or, lacking tools, in JSON."""
+        """Have the model note what is worth it, by a call, or without tools in JSON."""
         rules = prompt.template("consolidate").strip()
         tools = json.loads(prompt.template("consolidate.json"))
         messages = [

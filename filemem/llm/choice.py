@@ -10,10 +10,10 @@ from filemem.store.folder import Folder
 from filemem.store.users import StoreFolder
 
 NOTICE = (
-    "No model is configured, so answers are quotes from your memories; /remember TEXT in"
-    " a chat keeps a fact. To talk with a model, set OPENAI_API_KEY (and OPENAI_BASE_URL"
-    " for another endpoint) and name it with --model, FILEMEM_MODEL or `model:` in"
-    " ~/.config/filemem/config.yaml."
+    "No model is configured, so answers are quotes from your memories; /remember TEXT"
+    " in a chat keeps a fact. To talk with a model, set OPENAI_API_KEY (and"
+    " OPENAI_BASE_URL for another endpoint) and name it with --model, FILEMEM_MODEL or"
+    " `model:` in ~/.config/filemem/config.yaml."
 )
 
 

@@ -90,7 +90,7 @@ class Dispatcher:
     def answer(
         self, data: bytes, headers: Mapping[str, str] | None = None
     ) -> Message | list[Message] | None:
-        """Return the answer to a message, or to each of a batch; None if none is wanted.
+        """Return the answer to a message, or to each of a batch; None if none is due.
 
         Args:
             data: the message.

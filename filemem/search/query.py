@@ -24,7 +24,8 @@ _ASKS_ASSISTANT = re.compile(
     r"\b(?:did|had|were|was|have) you\b|\byou (?:\w+ed|said|told|gave|made|wrote)\b"
     r"|\byour? (?:\w+ ){0,2}(?:advice|suggestions?|recommendations?|ideas?|tips?"
     r"|answers?|words|drafts?|lists?|plans?)\b"
-    r"|[你您](?:当时|那时|上次|之前|刚才|昨天)?(?:说|推荐|建议|给|列|写|提|讲|告诉|教)|\bremind me\b",
+    r"|[你您](?:当时|那时|上次|之前|刚才|昨天)?(?:说|推荐|建议|给|列|写|提|讲|告诉|教)"
+    r"|\bremind me\b",
     re.IGNORECASE,
 )
 

@@ -147,7 +147,7 @@ def _event_day(entry: IndexedFile, query: Query) -> int:
 def _last_told(
     entry: IndexedFile, when: FileDate | None, sources: Iterable[str]
 ) -> FileDate | None:
-    """Return the date of a memory; of a fact that of its last word, which updated it."""
+    """Return the date of a memory; of a fact that of the last word that updated it."""
     if entry.kind in ("facts", "lessons"):
         for source in map(when_of, sources):
             if when and source and source.date > when.date:

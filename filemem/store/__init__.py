@@ -1,1 +1,1 @@
-"""All that touches the files: places, reads and writes, a memory, a transcript, a fact, the settings, the logs."""
+"""All that touches memory files: places, reads and writes, what a file says, logs."""

@@ -7,7 +7,7 @@ from filemem.text.plain import count_tokens
 
 
 class Bullet(NamedTuple):
-    """One statement of a summary: who said it (empty: nobody in particular), what, and the lines it comes from."""
+    """One statement of a summary: who said it ( for nobody), what, and its lines."""
 
     speaker: str
     text: str
@@ -26,12 +26,16 @@ class Bullet(NamedTuple):
 
 _BULLET = re.compile(
     r"[-*] (?:\*\*(.+?)\*\*: )?(.*?)"
-    r"(?: \(((?:archive/)?(?:sessions|summaries)/(?:(?!:\d).)+|[^()]+):(\d+(?:,\d+)*)\))?\s*$"
+    r"(?: \(((?:archive/)?(?:sessions|summaries)/(?:(?!:\d).)+|[^()]+)"
+    r":(\d+(?:,\d+)*)\))?\s*$"
 )
 
 
 def parse(line: str, path: str, number: int) -> Bullet | None:
-    """A line of a summary as a bullet; one without a link, perhaps a person's, links to itself. None for any other line."""
+    """Return a line of a summary as a bullet; None for any other line.
+
+    One without a link, perhaps a person's, links to itself.
+    """
     match = _BULLET.match(line)
     if not match or not match[2]:
         return None

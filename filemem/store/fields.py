@@ -13,8 +13,8 @@ MAX_YAML_CHARS = 200_000  # YAML takes a second for each million
 NAMING = frozenset({"title", "aliases", "tags"})
 # Front matter that describes the memory and says nothing to search for.
 DESCRIBING = frozenset(
-    "importance pinned source valid_from valid_until supersedes superseded_by confidence "
-    "date created timezone origin assistant records actions".split()
+    "importance pinned source valid_from valid_until supersedes superseded_by "
+    "confidence date created timezone origin assistant records actions".split()
 )
 # The same, of what the program writes into facts and lessons.
 OF_FACTS = frozenset("kind day retold_by said_by tool calls success".split())

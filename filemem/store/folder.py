@@ -390,7 +390,7 @@ class Folder:
         progress(len(targets), len(targets))
         return stayed
 
-    # -- copies, and what killed processes leave -----------------------------------------
+    # -- copies, and what killed processes leave --------------------------------------
 
     def scratch(self) -> "tempfile.TemporaryDirectory[str]":
         """Make an empty private folder for copies of memories, which is deleted when
@@ -420,7 +420,7 @@ class Folder:
                     files.delete(f"{self.root}/{path}")
 
 
-# -- which files are memories -----------------------------------------------------------
+# -- which files are memories --------------------------------------------------------
 
 
 def is_memory_name(name: str) -> bool:
@@ -449,7 +449,7 @@ def enters(path: str, entry: "os.DirEntry[str]") -> bool:
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
 
 
-# -- sentences and small steps ----------------------------------------------------------
+# -- sentences and small steps -------------------------------------------------------
 
 
 def draft_stays(path: str) -> str:

@@ -41,7 +41,7 @@ def pending_places(folder: Folder) -> dict[str, list[str]]:
 
 
 def pending_deletions(folder: Folder) -> PendingDeletion:
-    """Return what waits for its deletion, with the lines of summaries that retell it."""
+    """Return what waits for its deletion, with lines of summaries that retell it."""
     places = [place for held in pending_places(folder).values() for place in held]
     held = PendingDeletion(places)
     if not held:

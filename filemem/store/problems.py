@@ -91,7 +91,7 @@ def strays(folder: Folder) -> Iterator[Problem]:
 
 
 def _fault_of(path: str, entry: "os.DirEntry[str]") -> str:
-    """Return what is wrong with an entry that may look like a memory, and its remedy."""
+    """Return what is wrong with an entry that looks like a memory, and its remedy."""
     is_ours = path.split("/")[0] == BOOKKEEPING
     is_hidden = entry.name[0] == "."
     is_folder = entry.is_dir(follow_symlinks=False)

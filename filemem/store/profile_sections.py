@@ -1,4 +1,4 @@
-"""The sections of the profile, by their headings, and the block that is the program's."""
+"""The sections of the profile, by their headings, and the program's own block."""
 
 import re
 from collections.abc import Iterable

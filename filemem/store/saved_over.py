@@ -22,7 +22,7 @@ MAX_BYTES = 1_000_000  # where there are more, the older half goes
 
 
 def note_turn(folder: Folder, session: str, turn: str) -> None:
-    """Note a turn that was just kept; where that fails the turn is kept all the same."""
+    """Note a turn that was just kept; where that fails the turn is kept anyway."""
     with suppress(OSError, FilememError):
         log = Log(folder, SAID)
         size = log.add([{"session": live(session), "turn": turn}], durably=False)

@@ -77,7 +77,7 @@ class Transcript:
         return memory if memory and memory.encoding == UTF_8 else None
 
     def _found(self) -> Memory | None:
-        """Return the file as it is on disk, wherever it lies now; None if it is gone."""
+        """Return the file as it is on disk, wherever it lies; None if it is gone."""
         memory = self.folder.find(self.path)
         if memory:
             self.path = memory.path

@@ -389,8 +389,8 @@ def _read_rolling(e: Expression) -> Mention | None:
 def _read_unit(e: Expression) -> Mention | None:
     """Read last week, this morning, next Friday, the past month.
 
-    Whoever says `the weekend` or `the last month` may mean another than who says `last`,
-    so that it is not annotated.
+    Whoever says `the weekend` or `the last month` may mean another than who says
+    `last`, so that it is not annotated.
     """
     unit = e["unit"]
     is_weekend = unit == "weekend"
@@ -415,8 +415,8 @@ def _read_unit(e: Expression) -> Mention | None:
 def _named_weekday(e: Expression) -> Mention:
     """Read last, next, coming or this Friday.
 
-    "next Friday" is not written out where people differ: who means tomorrow says so, and
-    said on a Monday it may be this week's.
+    "next Friday" is not written out where people differ: who means tomorrow says so,
+    and said on a Monday it may be this week's.
     """
     is_sure = not e["the"]
     weekday = _table("weekday")[e["unit"][:3]]

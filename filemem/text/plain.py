@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 
 # C0 and C1 controls but tab and newline, the marks that turn the direction of text
-# around (CVE-2021-42574), and Unicode's own ends of lines, at which a program that reads
-# JSON by the line may cut.
+# around (CVE-2021-42574), and Unicode's own ends of lines, at which a program that
+# reads JSON by the line may cut.
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e"
     "\u2066-\u2069\ud800-\udfff]"

@@ -84,7 +84,7 @@ def kinds(found: list[Redaction]) -> str:
     """Name what was taken out, for a person: `token, card number`.
 
     Args:
-        found: what `redact` returned; each kind is named once, in the order of the text.
+        found: what `redact` returned; each kind is named once, in the text's order.
     """
     return ", ".join(dict.fromkeys(one.kind for one in found))
 

@@ -1,4 +1,4 @@
-"""The tables in `data/`, there to be read and changed: words, and patterns made of parts."""
+"""The tables in `data/`, to be read and changed: words, and patterns of parts."""
 
 import functools
 import re

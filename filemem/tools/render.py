@@ -46,7 +46,7 @@ KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
-    """Return the line over a file's lines, with whether it is superseded or archived."""
+    """Return the line over a file's lines, and whether it is superseded or archived."""
     return _heading(path, when_of(path), _fate(folder, path), *notes)
 
 
