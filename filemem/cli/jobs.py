@@ -37,7 +37,13 @@ NOBODY = "There is nobody in {} yet; start with: filemem chat"
     is_flag=True,
     help="Only propose; filemem review then asks you about each.",
 )
-@click.option("--for-later", "later", is_flag=True, hidden=True)
+@click.option(
+    "--for-later",
+    "later",
+    is_flag=True,
+    hidden=True,
+    help="Leave what there is to tell for the next chat.",
+)
 @model_option
 @many_option
 @dry_run_option

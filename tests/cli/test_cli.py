@@ -207,7 +207,7 @@ def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_log
     sentence = told(run("grep", ".", LOGNAME="nobody-here"))
     assert "has 3 users; name one with --user: ben, mara, 外婆" in sentence
     assert "there is no user carl" in told(run("grep", ".", "--user", "carl"))
-    assert "cannot be a user's name" in told(run("grep", ".", "--user", "../mara"))
+    assert "there is no user ../mara" in told(run("grep", ".", "--user", "../mara"))
 
 
 def test_a_new_store_is_of_the_login_and_empty_and_well(here: Path) -> None:
@@ -390,7 +390,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 MISTAKES = """\
 open nothing.md|open /etc/passwd|edit ../x|grep '('|grep tea --path '[z'
 search tea --after soon|users --store filemem.txt|init filemem.txt|chat -m ''
-chat -m hi --user ..|remember ' '|chat --resume -m hi --user new|grep
+chat -m hi --user user|remember ' '|chat --resume -m hi --user new|grep
 grep a --contxt 1|nonsense words|grep a -C 50|serve keys|list -n 99999999999999999999
 status --today 0001-01-01|--stor x users|list --user ''|undo ''
 compact --older-than soon|sweep --all-users --user mara|check --scheduler x"""
@@ -443,7 +443,7 @@ from filemem.importers import ImportedNote
 def brew(cups):
     click.echo(f'{cups} cups')
 def read(path, zone):
-    yield ImportedNote('tea.md', open(path, 'rb').read())
+    yield ImportedNote('tea.md', open(path, 'rb').read(), 'tea')
 """
 ENTRY_POINTS = """\
 [filemem.commands]
