@@ -80,9 +80,14 @@ def search_command(
         yield ""
         for hit in sorted(found.hits, key=lambda hit: -hit.score):
             parts = sorted(hit.parts.items(), key=lambda part: -abs(part[1]))
-            told = ", ".join(f"{name} {value:+.2f}" for name, value in parts)
+            told = ", ".join(_explained(name, value) for name, value in parts)
             yield f"{hit.score:6.2f}  {hit.path}:{hit.line}  {told}"
     return 0 if found.hits else 1
+
+
+def _explained(name: str, value: float) -> str:
+    """Say what a part of a score adds, or what all the others are multiplied by."""
+    return f"{name} ×{value:.2f}" if name == "(times)" else f"{name} {value:+.2f}"
 
 
 @click.command("call")
