@@ -3,17 +3,17 @@
 import datetime as dt
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from programs import filemem
-from repositories import START, git, plain_git, state, store
+from repositories import START, git, job, plain_git, state, store
 
 from filemem import User
 from filemem.errors import NotFound, Refused
 from filemem.git.commits import log
 from filemem.git.history import History
-from filemem.git.job_frame import JobFrame
 from filemem.git.past import as_of
 
 
@@ -38,22 +38,13 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
     git(where, "switch", "--quiet", "-c", "other")
     other = mara.create("facts/2026/2026-11-21-other.md", "from elsewhere\n")
     late = dt.datetime(2026, 11, 21, 23, 59, 58).astimezone()
-    JobFrame(History(mara)).record("x", [other], {}, late)
+    job(mara, "x", other, at=late)
     assert User(mara).as_of(dt.date(2026, 11, 21)).grep("elsewhere")
     assert not User(mara).as_of(late - dt.timedelta(seconds=1)).grep("elsewhere")
     git(where, "switch", "--quiet", "main")
     merged = "2026-11-24T12:00:00Z"
-    git(
-        where,
-        "merge",
-        "--quiet",
-        "--no-ff",
-        "-m",
-        "m",
-        "other",
-        GIT_COMMITTER_DATE=merged,
-        GIT_AUTHOR_DATE=merged,
-    )
+    merge = ("merge", "--quiet", "--no-ff", "-m", "m", "other")
+    git(where, *merge, GIT_COMMITTER_DATE=merged, GIT_AUTHOR_DATE=merged)
     assert not User(mara).as_of(dt.date(2026, 11, 22)).grep("elsewhere")
     assert User(mara).as_of(dt.date(2026, 11, 25)).grep("elsewhere")
 
@@ -61,31 +52,19 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
 def test_a_reading_command_has_as_of_and_a_writing_one_refuses(tmp_path: Path) -> None:
     """What it prints is what it printed then, and where that was is told beside it."""
     mara = store(tmp_path / "store")
-    before = filemem(
-        "--store", mara.store, "grep", "tea", "--today", "2026-11-20"
-    ).stdout
-    JobFrame(History(mara)).record(
-        "x",
-        [mara.create("facts/2026/2026-11-21-tea.md", "More tea.\n")],
-        {},
-        START + dt.timedelta(1),
-    )
-    then = filemem("--store", mara.store, "grep", "tea", "--as-of", "2026-11-20")
-    assert (
-        then.stdout == before
-        and then.returncode == 0
-        and "Begin to keep" in then.stderr
-    )
-    assert (
-        filemem(
-            "--store", mara.store, "remember", "x", "--as-of", "2026-11-20"
-        ).returncode
-        == 2
-    )
-    assert (
-        "committed by 1890-01-01"
-        in filemem("--store", mara.store, "grep", "tea", "--as-of", "1890-01-01").stderr
-    )
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return filemem("--store", mara.store, *words)
+
+    before = run("grep", "tea", "--today", "2026-11-20").stdout
+    new = mara.create("facts/2026/2026-11-21-tea.md", "More tea.\n")
+    job(mara, "x", new, at=START + dt.timedelta(1))
+    then = run("grep", "tea", "--as-of", "2026-11-20")
+    assert then.stdout == before and then.returncode == 0
+    assert "Begin to keep" in then.stderr
+    assert run("remember", "x", "--as-of", "2026-11-20").returncode == 2
+    told = run("grep", "tea", "--as-of", "1890-01-01").stderr
+    assert "committed by 1890-01-01" in told
 
 
 def test_of_memories_that_were_deleted_by_then_the_commit_is_named(

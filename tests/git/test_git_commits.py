@@ -186,7 +186,7 @@ def test_a_persons_work_is_as_before(tmp_path: Path) -> None:
     paths = [f"notes/{name}.md" for name in "abcd"]
     for path in paths:
         mara.create(path, f"{path}\nsecond line\n")
-    JobFrame(History(mara)).record("Note", paths, {}, START)
+    commit(mara, "Note", *paths)
     staged, edited, taken_out, renamed = (where / "mara" / path for path in paths)
     for text in ("by hand\n", "by hand, and once more\n"):
         staged.write_text(text)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from programs import clean, filemem
-from repositories import START, git, plain_git, store
+from repositories import START, git, job, plain_git, store
 
 from filemem import Store, User
 from filemem.git.history import History
-from filemem.git.job_frame import JobFrame
 from filemem.git.sync import sync
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change".split()
@@ -196,12 +195,7 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         "mara/x",
     ):
         git(tmp_path / "store", "config", "remote.origin.url", url)
-        JobFrame(History(mara)).record(
-            "Keep",
-            [User(mara).remember(f"Has {url}.", today=START.date()).path],
-            {},
-            START,
-        )
+        job(mara, "Keep", mara.create(f"facts/{len(mara.paths())}.md", f"Has {url}.\n"))
         sync(History(mara), None, START)
         assert git(tmp_path / "store", "ls-remote", "origin", "main")
     assert not (tmp_path / "ran").exists()

@@ -19,7 +19,6 @@ from repositories import (
 
 from filemem import FilememError, Store, User, overview
 from filemem.git.history import History
-from filemem.git.job_frame import JobFrame
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.store import config, recalls
@@ -240,7 +239,7 @@ def test_deleted_here_and_changed_there_is_kept_and_told(
     """The person decides."""
     one, two = machines
     (Path(one.root) / FACT).unlink()
-    JobFrame(History(one)).record("Forget", [FACT], {}, START)
+    job(one, "Forget", FACT)
     change(two, FACT, "Prefers oolong tea, cold.\n")
     synced(one)
     assert "changed on the other; it is kept" in synced(two)[0]

@@ -75,15 +75,17 @@ def write(user: Folder, path: str, text: str) -> Path:
     return Path(place)
 
 
-def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
+def job(
+    user: Folder,
+    subject: str,
+    *paths: str,
+    at: dt.datetime = START,
+    **trailers: str,
+) -> str:
     """Record what a job of the machine's wrote; its commit."""
     before = git(user.root, "rev-parse", "HEAD")
-    assert (
-        JobFrame(History(user)).record(
-            subject, paths, {"Job": "test", **trailers}, START
-        )
-        == ""
-    )
+    frame = JobFrame(History(user))
+    assert frame.record(subject, paths, {"Job": "test", **trailers}, at) == ""
     commit = git(user.root, "rev-parse", "HEAD")
     assert commit != before
     return commit
