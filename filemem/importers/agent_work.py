@@ -57,7 +57,7 @@ class AgentWork:
         ids = [text_at(part, key) for key in ("call_id", "tool_use_id", "id")]
         id = next(filter(None, ids), "")
         kind = UNSPOKEN.get(text_at(part, "type"))
-        if kind == TOOL_CALL:
+        if kind == TOOL_CALL and id:
             self._calls[id] = part
         elif kind == TOOL_RESULT and id in self._calls:
             line = self._line(self._calls.pop(id), part)
