@@ -86,24 +86,21 @@ def _read(
             last[text] = source
             told.append(turn)
     is_typed_told = any(not turn.speaker for turn in told)
-    turns = _in_thread(told if is_typed_told else messages, heads)
-    id = text_at(heads[0], "id") if heads else ""
-    is_fork = len(heads) > 1
-    return ImportedConversation(id, "", started, turns, is_fork=is_fork)
-
-
-def _in_thread(
-    turns: list[ImportedTurn], heads: list[dict[str, Any]]
-) -> list[ImportedTurn]:
-    """Return turns that are known in a fork, which begins with copies of them.
-
-    Behind its own head a fork has those of the sessions that it goes back to, the first
-    one last. The copies have the moment of the fork, so that a turn is known by the
-    first session, its place and its words.
-    """
-    first = text_at(heads[-1], "id") if heads else ""
+    ids = [text_at(head, "id") for head in heads] or [""]
+    # Behind its own head a fork has those of the sessions that it goes back to.
+    first = ids[-1]
     if len(heads) == 1:
         first = text_at(heads[0], "forked_from_id") or first
+    turns = _in_thread(told if is_typed_told else messages, first)
+    return ImportedConversation(ids[0], "", started, turns, is_fork=first != ids[0])
+
+
+def _in_thread(turns: list[ImportedTurn], first: str) -> list[ImportedTurn]:
+    """Return turns that are known in a fork, which begins with copies of them.
+
+    The copies have the moment of the fork, so that a turn is known by the first of the
+    sessions, its place and its words.
+    """
     numbered = []
     number = 0
     for turn in turns:
