@@ -68,7 +68,7 @@ def _read(
     is_fork = False
     work = AgentWork()
     questions = set[str]()
-    steered = set[str]()  # ids of what left the queue, which may be written again
+    steered = dict[str, str]()  # ids by words that left the queue and may come again
     turns = dict[str, ImportedTurn]()
     for entry in entries:
         row = entry.value
@@ -89,19 +89,16 @@ def _read(
                 said += work.told(part, moment)
         text = _text(row, kind, questions, left_out)
         if text:
+            if text_at(row, "operation") == "remove":
+                steered[text] = id
+            elif kind != "assistant":
+                turns.pop(steered.pop(text, ""), None)
             speaker = ASSISTANT if kind == "assistant" else ""
             shared = id if is_copy or _UUID.fullmatch(id) else ""
             said.append(ImportedTurn(speaker, moment, text, id, shared))
         for turn in said:
             turns.setdefault(turn.id, turn)
-        if text_at(row, "operation") == "remove":
-            steered.add(id)
-    typed = {turn.text for turn in turns.values() if turn.id not in steered}
-    kept = list[ImportedTurn]()
-    for turn in turns.values():
-        if turn.id not in steered or turn.text not in typed:
-            kept.append(turn)
-    return ImportedConversation("", title, None, kept, is_fork=is_fork)
+    return ImportedConversation("", title, None, list(turns.values()), is_fork=is_fork)
 
 
 def _is_aside(row: dict[str, Any]) -> bool:
