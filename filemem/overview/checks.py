@@ -1,5 +1,6 @@
 """Every problem in a user's files, each with its remedy."""
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 from filemem.errors import FilememError, Problem
 from filemem.learn import profile
 from filemem.store import saved_over
+from filemem.store.config import ConfigError
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.store.memory import (
     LARGEST,
@@ -63,7 +65,9 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
 
 def _long_profile(folder: Folder) -> Iterator[Problem]:
     """Yield the profile, if it is longer than prompts have room for."""
-    over = profile.excess(folder)
+    over = 0
+    with contextlib.suppress(ConfigError):  # of which `check` tells by itself
+        over = profile.excess(folder)
     if over:
         what = f"{over:,} tokens longer than prompts have room for"
         remedy = "shorten it, or have your model choose what stays: filemem maintain"

@@ -24,7 +24,6 @@ from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
 from filemem.git.repository import Repository
 from filemem.git.setup import set_up
-from filemem.overview import problems
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
 
@@ -115,7 +114,7 @@ def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> N
     assert kill_at(tmp_path, range(4, 1000, 23)) > 5
 
 
-def test_what_an_earlier_version_began_is_named_and_asked_for_again(
+def test_what_an_earlier_version_began_is_asked_for_again(
     tmp_path: Path,
 ) -> None:
     """It is in nobody's way, and its journal tells nothing any more then."""
@@ -125,7 +124,6 @@ def test_what_an_earlier_version_began_is_named_and_asked_for_again(
     begun = json.dumps([items, {}, [WORD, []], [], [], True, False])
     lay(user.folder.root, {".filemem/forgetting": f"1\n{begun}"})
     user.maintain()
-    assert [one.path for one in problems(user.folder)] == [".filemem/forgetting"]
     user.forget(about=WORD)
     assert holding(tmp_path) == []
 

@@ -69,7 +69,7 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
     assert tree(store) == before
     assert list(planned) == ["consolidate", "compact", "sweep"]
     for sentence in (
-        "1 conversation to read: ",
+        "1 conversation and 2 facts of yours to read: ",
         "2026-09-03-0930-the-loom.md would be summarised in summaries/2026/2026-09-conversations.md.",
         "Would archive facts/2026/2026-06-01-rye.md: retention 0.000.",
         "Staying: ",
