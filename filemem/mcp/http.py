@@ -61,9 +61,11 @@ class Endpoint:
         )
 
     def _make(self, user: str) -> Dispatcher:
+        """Return the dispatcher of a user, who has a key."""
         return Dispatcher(self._store.folder(user), self._now, write=self._write)
 
     async def _answer(self, request: Request) -> Response:
+        """Answer one message, or a batch; raise BadRequest for who may not ask."""
         if self._local:
             running.check_local(request)
         user = await running.find_user(request, self._store.root)
@@ -96,6 +98,7 @@ def _status(code: int, request: Request) -> int:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
+    """Answer a request that is refused before its message is read."""
     status = error.status if isinstance(error, BadRequest) else 500
     code = INVALID_PARAMS if status != 400 else PARSE_ERROR
     return JSONResponse(failed(ProtocolError(code, str(error))), status)

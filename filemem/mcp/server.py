@@ -294,9 +294,11 @@ def _tool(schema: Message) -> Message:
 
 
 def _server_info() -> Message:
+    """Return the name and version of this program, as the protocol has them."""
     version = importlib.metadata.version("filemem")
     return {SERVER_KEY: {"name": "filemem", "version": version}}
 
 
 def _sentence(text: str) -> str:
+    """Return what went wrong on one line, that no terminal obeys."""
     return one_line(escape_controls(text), LONGEST_ERROR)

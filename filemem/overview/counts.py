@@ -103,6 +103,7 @@ def _count_memories(
 
 
 def _in_one_line(counts: Counts) -> str:
+    """Return how the memories stand, as a list of many users shows it."""
     live = sum(kind.live for kind in counts.kinds.values())
     archived = sum(kind.archived for kind in counts.kinds.values())
     return (
@@ -112,6 +113,7 @@ def _in_one_line(counts: Counts) -> str:
 
 
 def _in_lines(counts: Counts) -> Iterator[str]:
+    """Yield how the memories of one user stand."""
     for name, kind in counts.kinds.items():
         line = f"{name:<10} {kind.live:>7,} live ({kind.live_bytes / 1000:,.1f} kB)"
         if kind.archived:
