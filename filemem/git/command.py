@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from filemem.errors import FilememError
 from filemem.text.plain import one_line
 
-LOCAL_TIMEOUT_SECONDS = 3600.0
-NETWORK_TIMEOUT_SECONDS = 300.0
+TIMEOUT_SECONDS = 900.0
 RETRY_DELAYS_SECONDS = (0.05, 0.2, 0.8, 2.0)
 
 # How this machine reaches others. Every other GIT_* variable speaks of some other
@@ -84,17 +83,14 @@ class Git:
 
         Raises GitError if git is missing, or takes longer than it may.
         """
-        timeout = LOCAL_TIMEOUT_SECONDS
-        if arguments[0] in ("ls-remote", "fetch", "push"):
-            timeout = NETWORK_TIMEOUT_SECONDS
         with self.start(*arguments, **env) as process:
             try:
-                stdout, stderr = process.communicate(stdin, timeout)
+                stdout, stderr = process.communicate(stdin, TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 process.terminate()
                 raise GitError(
-                    f"git {arguments[0]} took longer than {timeout:g} s and was "
-                    f"stopped; try again, or run it by hand in {self.root}."
+                    f"git {arguments[0]} took longer than {TIMEOUT_SECONDS:g} s and "
+                    f"was stopped; try again, or run it by hand in {self.root}."
                 ) from None
             except BaseException:
                 process.terminate()  # not killed: it takes its locks away

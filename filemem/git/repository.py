@@ -99,7 +99,7 @@ class Repository(Git):
 
     def setting(self, key: str) -> str:
         """Return a setting of git's, or '' if it is not set."""
-        return os.fsdecode(self.call("config", "--get", key).stdout).strip()
+        return "".join(self.settings(key)[-1:])
 
     def settings(self, key: str) -> list[str]:
         """Return all values of a setting of git's, which may have several."""

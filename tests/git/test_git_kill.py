@@ -1,7 +1,6 @@
 """What a job in git leaves behind where it is killed at any system call, or one fails: the next job works, and finishes it.
 
-A person's own edits stay theirs. strace ends the process right before the call. KILLS=1 in the environment tries every call of
-those that change something or start git, KILLS=5 each fifth of a kind; else a few of them are tried.
+A person's own edits stay theirs. strace ends the process right before the call; `python -m benchmarks.reliability kills-in-git` tries many more.
 """
 
 import os
@@ -18,29 +17,12 @@ from repositories import copied, git, job, plain_git, store, supersede, write
 
 from filemem import Store
 
-CALLS = (
-    "vfork",
-    "write",
-    "fsync",
-    "rename",
-    "link",
-    "unlink",
-    "flock",
-    "mkdir",
-    "symlink",
-)
 JOBS = {
     "remember": ["remember", "Has sold the bicycle."],
     "chat": ["chat", "-m", "I live in Ghent now."],
     "maintain": ["maintain", "--today", "2027-06-01"],
 }
-KILLS = int(os.environ.get("KILLS", "0"))
-TRIED = {
-    "vfork": 2,
-    "write": 1,
-    "rename": 1,
-    "unlink": 1,
-}  # of each kind of call, where not all are tried
+TRIED = {"vfork": 2, "write": 1, "rename": 1, "unlink": 1}  # how many of each call
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("strace"), reason="strace is not installed"
@@ -73,24 +55,15 @@ def points(where: Path, words: list[str]) -> Iterator[tuple[str, int]]:
     """Which of a job's calls to kill it at, counted from 1."""
     copy = where.with_name("counted")
     shutil.copytree(where, copy, symlinks=True)
-    calls = CALLS if KILLS else TRIED
-    assert (
-        traced(copy, words, "-e", f"trace={','.join(calls)}", "-o", f"{copy}.calls")
-        == 0
-    )
-    counts = Counter(
-        re.findall(r"^(\w+)\(", Path(f"{copy}.calls").read_text(), re.MULTILINE)
-    )
+    found = Path(f"{copy}.calls")
+    assert traced(copy, words, "-e", f"trace={','.join(TRIED)}", "-o", str(found)) == 0
+    counts = Counter(re.findall(r"^(\w+)\(", found.read_text(), re.MULTILINE))
     shutil.rmtree(copy)
-    for call in calls:
-        count, tried = counts[call], TRIED.get(call, 0)
-        some = {
-            count * (2 * part + 1) // (2 * tried) + 1 for part in range(tried)
-        } & set(range(1, count + 1))
-        yield from (
-            (call, number)
-            for number in (range(1, count + 1, KILLS) if KILLS else sorted(some))
-        )
+    for call, tried in TRIED.items():
+        for part in range(tried):
+            number = counts[call] * (2 * part + 1) // (2 * tried) + 1
+            if number <= counts[call]:
+                yield call, number
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -135,7 +108,6 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
         )
         assert "Hates mud" not in git(copy, "log", "-p")
         shutil.rmtree(copy)
-    print(f"{job}: {kills} kills")
     assert kills >= len(TRIED)
 
 
