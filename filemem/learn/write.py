@@ -9,13 +9,13 @@ from filemem.learn import proposals
 from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
-from filemem.learn.outcome import Applied
+from filemem.learn.outcome import MAX_TOLD_CHARS, Applied
 from filemem.learn.records import WAITING, WRITTEN, Action, Claim, Decision, yaml_value
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import archived, live
-from filemem.text.plain import LINK, printable
+from filemem.text.plain import LINK, one_line, printable
 
 
 @dataclass
@@ -162,7 +162,8 @@ class Writer:
         claim = decision.claim
         is_refused = decision.action is Action.REFUSE
         if is_refused:
-            told = f"Refused: {claim.text} ({decision.reason}); filemem review keeps it"
+            text = one_line(claim.text, MAX_TOLD_CHARS)
+            told = f"Refused: {text} ({decision.reason}); filemem review keeps it"
             self.done.notes.append(told)
         if claim.text:
             path = proposals.propose(self.folder, self.log, decision)
