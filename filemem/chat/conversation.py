@@ -27,7 +27,7 @@ from filemem.llm.model import (
     Tools,
     ToolsRefused,
 )
-from filemem.store import config, pending, recalls
+from filemem.store import config, recalls
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.gate import Gate
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
@@ -331,16 +331,10 @@ class Conversation:
         return []
 
     def _turns(self) -> list[Passage]:
-        """Return the turns so far.
-
-        Answers that never came are left out, and what waits for its deletion since an
-        older version.
-        """
-        hidden = pending.pending_deletions(self.user)
+        """Return the turns so far, without answers that never came."""
         turns = []
         for turn in self.transcript.turns():
-            came = turn.text != NO_ANSWER or turn.speaker != ASSISTANT
-            if came and not hidden.hides(self.transcript.path, turn.line):
+            if turn.text != NO_ANSWER or turn.speaker != ASSISTANT:
                 turns.append(turn)
         return turns
 

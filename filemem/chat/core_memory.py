@@ -13,7 +13,7 @@ from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.llm import prompt
 from filemem.search.validity import held_days
-from filemem.store import config, pending
+from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
@@ -105,7 +105,6 @@ def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
 
 def _lesson(folder: Folder, path: str) -> Iterator[str]:
     """The wishes in one lesson; none where it comes from someone else's words."""
-    hidden = pending.pending_deletions(folder)
     with contextlib.suppress(FilememError):
         memory = folder.memory(path)
         if {"tool", "said_by"} & memory.front.keys():
@@ -116,7 +115,7 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
         for passage in quoted or memory.passages:
             is_own = passage.speaker.casefold() in names
             is_short = len(passage.text) <= MAX_FACT_CHARS
-            if is_own and is_short and not hidden.hides(path, passage.line):
+            if is_own and is_short:
                 yield plain(" ".join(passage.text.split()))
 
 

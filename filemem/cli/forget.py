@@ -18,11 +18,10 @@ from filemem.errors import FilememError, NotFound
 from filemem.forget import purge
 from filemem.forget.delete import plan_whole_user
 from filemem.forget.matching import OTHER_FORM, occurrences
-from filemem.forget.plan import DeletionPlan, Removal, plan_deletion, plan_for
+from filemem.forget.plan import DeletionPlan, Removal, plan_for
 from filemem.git.history import History
 from filemem.store.folder import Folder
 from filemem.store.paths import live
-from filemem.store.pending import pending_places, settle_pending
 from filemem.text.plain import counted, one_line
 
 NAME_ONE = (
@@ -40,11 +39,6 @@ REWRITES = (
     "--about",
     metavar="WORDS",
     help="All that contains all these words, even if they look like a path.",
-)
-@click.option(
-    "--pending",
-    is_flag=True,
-    help="What chats of earlier versions were asked to forget, and have hidden.",
 )
 @click.option(
     "--others",
@@ -112,8 +106,6 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
 def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
     """Raise FilememError where not one thing is named, or nobody can be asked."""
     named = [what, how["about"], how["whole_user"]]
-    if how["pending"]:
-        named.append("--pending")
     given = [one for one in named if one is not None]
     # An empty word is what a script's unset variable leaves.
     if len(given) != 1 or not given[0].strip():
@@ -139,11 +131,6 @@ def _plan(user: Folder, what: str, how: dict[str, Any]) -> DeletionPlan:
     """Return what would go; of a path that only git may have, that alone."""
     if how["whole_user"]:
         return plan_whole_user(user)
-    if how["pending"]:
-        places = [one for one in _pending(user) if user.find(split_line(user, one)[0])]
-        if not places:
-            return DeletionPlan()
-        return plan_deletion(user, places=places, others=how["others"])
     name, line = split_line(user, what)
     place = f"{name}:{line}" if line else name
     try:
@@ -159,12 +146,6 @@ def _plan(user: Folder, what: str, how: dict[str, Any]) -> DeletionPlan:
         if line or not how["purges"]:
             raise
         return DeletionPlan()
-
-
-def _pending(user: Folder) -> list[str]:
-    """Return the places that an earlier version was asked to forget, and has hidden."""
-    held = [place for places in pending_places(user).values() for place in places]
-    return list(dict.fromkeys(held))
 
 
 def _listed(user: Folder, plan: DeletionPlan, how: dict[str, Any]) -> Output:
@@ -186,7 +167,6 @@ def _carry_out(
     call: Context, user: Folder, plan: DeletionPlan, how: dict[str, Any]
 ) -> Output:
     """Delete, and report what was reached and what was not."""
-    pending = _pending(user) if how["pending"] else []
     if how["purges"]:
         say_dim("Rewriting the history …")
     done = jobs.forget(user, plan, call.now, purges=how["purges"])
@@ -212,10 +192,7 @@ def _carry_out(
     said.append("Backups, where there are any, have it too.")
     yield from said
     say_dim(*done.facts["notes"])
-    is_left = bool(held or done.facts["stayed"] or done.facts["left"])
-    if not is_left:
-        settle_pending(user, pending)
-    return int(is_left)
+    return int(bool(held or done.facts["stayed"] or done.facts["left"]))
 
 
 def _elsewhere(user: Folder, plan: DeletionPlan) -> list[str]:

@@ -138,18 +138,14 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     """Bring memories back from the archive.
 
     They go where they were, byte for byte; this counts as a recall. A session also gets
-    back turns that an editor saved over; filemem check names them. What was held back
-    at PATH or PATH:LINE, as it was to be forgotten, is so no more. Exit code 1 if there
+    back turns that an editor saved over; filemem check names them. Exit code 1 if there
     is nothing to bring back, or another text is where one would go.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = call.the_user()
-    asked = []
-    for given in paths:
-        path, line = split_line(user, given)
-        asked.append(f"{path}:{line}" if line else path)
-    done = jobs.restore(user, call.now, asked)
+    named = [split_line(user, given)[0] for given in paths]
+    done = jobs.restore(user, call.now, named)
     yield from done.said
     return int(done.facts["failed"])
 

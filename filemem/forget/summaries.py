@@ -14,7 +14,7 @@ import os
 from filemem.forget.retelling import Source, fitting, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
-from filemem.store import compactions, config, pending, recalls
+from filemem.store import compactions, config, recalls
 from filemem.store.bullets import Bullet
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.store.memory import LARGEST, Memory
@@ -47,7 +47,6 @@ def plan_compaction(
     if older_than is None:
         older_than = settings.compact_after_days
     known = compactions.compacted(folder)
-    hidden = pending.pending_deletions(folder)
     sessions = {live(path): path for path in reversed(folder.paths())}
     plan = CompactionPlan()
     for done, path in enumerate(sorted(sessions), 1):
@@ -59,22 +58,19 @@ def plan_compaction(
             or (today - memory.date).days <= older_than
         ):
             continue
-        source = _source(memory, hidden, known.get(path))
+        source = _source(memory, known.get(path))
         if source and _is_due(source, settings.summary_share, with_model=with_model):
             plan.setdefault(_summary_of(folder, source), []).append(source)
     return plan
 
 
-def _source(
-    memory: Memory, hidden: pending.PendingDeletion, old: compactions.Compacted | None
-) -> Source | None:
+def _source(memory: Memory, old: compactions.Compacted | None) -> Source | None:
     """Return a conversation that may be told: it is text, and not pinned."""
     if memory.binary or len(memory.data) > LARGEST or memory.metadata.get("pinned"):
         return None
     turns = list[Passage]()
     for turn in memory.passages:
-        is_said = turn.line > memory.front_end and turn.text.strip() != FORGOTTEN
-        if is_said and not hidden.hides(memory.path, turn.line):
+        if turn.line > memory.front_end and turn.text.strip() != FORGOTTEN:
             turns.append(turn)
     return Source(memory, tuple(turns), section_digest(memory.data), old)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.forget.curve import Strength, first_stability, strength
-from filemem.store import compactions, config, pending, recalls, saved_over
+from filemem.store import compactions, config, recalls, saved_over
 from filemem.store.fields import MAX_YAML_CHARS
 from filemem.store.folder import (
     Folder,
@@ -28,7 +28,6 @@ from filemem.store.folder import (
 from filemem.store.memory import (
     IMPORTANCE,
     LARGEST,
-    REFERENCE,
     SOURCE_MARK,
     Memory,
     parse,
@@ -352,11 +351,10 @@ def _both_places(paths: Iterable[str]) -> list[str]:
 # -- one memory ------------------------------------------------------------------------
 
 
-def restore_memories(folder: Folder, places: Iterable[str], at: dt.datetime) -> JobDone:
+def restore_memories(folder: Folder, named: Iterable[str], at: dt.datetime) -> JobDone:
     """Bring memories back from the archive, byte for byte, and note a recall.
 
-    A session gets back turns that an editor saved over. What an earlier version hid at
-    a path or `path:line` may be shown again.
+    A session gets back turns that an editor saved over.
 
     Returns:
         The fact `failed` tells whether one had none of this, or something is in the
@@ -365,14 +363,8 @@ def restore_memories(folder: Folder, places: Iterable[str], at: dt.datetime) -> 
     Raises:
         NotFound, Refused: one is no memory; nothing was done.
     """
-    asked = dict.fromkeys(places)
-    paths = dict[str, None]()
-    for place in asked:
-        cited = REFERENCE.match(place)
-        path = cited["path"] if cited else place
-        paths[folder.locate(path)] = None
-    shown = pending.settle_pending(folder, [*asked, *paths])
-    said = [f"Held back no more: {', '.join(shown)}."] if shown else []
+    paths = dict.fromkeys([folder.locate(path) for path in named])
+    said = list[str]()
     failed = False
     for path in paths:
         if is_archived(path):
@@ -386,7 +378,7 @@ def restore_memories(folder: Folder, places: Iterable[str], at: dt.datetime) -> 
         if count:
             turns = counted(count, "turn that was", "turns that were")
             said.append(f"Put {turns} saved over back into {path}.")
-        elif not any(place.startswith(path) for place in shown):
+        else:
             said.append(f"{path} is not in the archive.")
             failed = True
     alive = [live(path) for path in paths]

@@ -23,7 +23,7 @@ from filemem.index.snapshot import IndexedFile
 from filemem.index.updates import Index
 from filemem.llm.client import Embedder
 from filemem.llm.model import ModelError
-from filemem.store import config, files, globs, pending
+from filemem.store import config, files, globs
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.store.memory import Memory
 from filemem.text.plain import counted
@@ -220,13 +220,12 @@ class Vectors:
     def _missing(
         self, index: Index, corpus: Corpus, likely: Sequence[int], most: int | None
     ) -> dict[str, str]:
-        """Return texts without a vector, by key; none that is hidden or private.
+        """Return texts without a vector, by key; none that is private.
 
         Args:
             likely: numbers of passages whose files come first.
             most: how many texts are returned; None for all.
         """
-        hidden = pending.pending_deletions(self._folder)
         known = self._cache.keys.keys()
         found: dict[str, str] = {}
         for file in _by_likelihood(corpus, likely):
@@ -236,10 +235,11 @@ class Vectors:
                 continue
             with contextlib.suppress(FilememError):
                 texts = _texts(index.memory(file.path, file.stats))
-                self._cache.files[_name(file)] = [text.key for text in texts]
-                for text in texts:
-                    if text.key not in known and not hidden.hides(file.path, text.line):
-                        found[text.key] = text.text
+                keys = [_key(text) for text in texts]
+                self._cache.files[_name(file)] = keys
+                for key, text in zip(keys, texts, strict=True):
+                    if key not in known:
+                        found[key] = text
             if most is not None and len(found) >= most:
                 return dict(list(found.items())[:most])
         return found
@@ -328,28 +328,20 @@ def _by_likelihood(corpus: Corpus, likely: Sequence[int]) -> list[IndexedFile]:
     )
 
 
-@dataclass(frozen=True)
-class _PassageText:
-    """What is embedded of a passage that begins at a line; its key is its digest."""
-
-    line: int
-    text: str
-
-    @property
-    def key(self) -> str:
-        """Return the digest of the text."""
-        data = self.text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(data, digest_size=16).hexdigest()
+def _key(text: str) -> str:
+    """Return the digest of a text that is embedded."""
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _texts(memory: Memory) -> list[_PassageText]:
+def _texts(memory: Memory) -> list[str]:
     """Return what is embedded of each passage of a memory."""
-    found: list[_PassageText] = []
+    found: list[str] = []
     for place, start, end in memory.windows:
         passage = memory.passages[place]
         named = passage.speaker or memory.told_title
         said = f"{named}: " if named else ""
-        found.append(_PassageText(passage.line, said + passage.text[start:end]))
+        found.append(said + passage.text[start:end])
     return found
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from filemem.learn.log import LearnLog
 from filemem.learn.records import Action, Claim, Decision
 from filemem.learn.sessions import display
-from filemem.store import facts, pending
+from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
@@ -79,7 +79,6 @@ class KnownMemories:
         self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
         self._owner = display(folder.person)
         self._log = log
-        self._hidden = pending.pending_deletions(folder)
         before: dict[Stat, KnownMemory | None] = folder.cached.get("known", {})
         now: dict[Stat, KnownMemory | None] = {}
         for stat in sorted(folder.files()):
@@ -90,7 +89,7 @@ class KnownMemories:
             if known is None or not known.is_ours:
                 self.refresh([stat.path])
                 known = self.live.get(stat.path)
-            elif not self._hidden.hides(stat.path, 0):
+            else:
                 self._add(known)
             now[stat] = known
         folder.cached["known"] = now
@@ -99,7 +98,7 @@ class KnownMemories:
         """Read some memories anew, as they are on disk now."""
         for path in paths:
             self.live.pop(path, None)
-            if kind_of(path) in KINDS and not self._hidden.hides(path, 0):
+            if kind_of(path) in KINDS:
                 self._read(path)
 
     def same(self, kind: str, text: str) -> KnownMemory | None:

@@ -26,7 +26,7 @@ from filemem.learn.outcome import Applied
 from filemem.learn.sessions import display
 from filemem.llm import prompt
 from filemem.llm.model import Model, ModelError
-from filemem.store import config, pending
+from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK, Memory
@@ -146,7 +146,7 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
 
     Returns:
         None where that is gone, ended, or a plan whose day is over; where it is
-        doubtful, a machine's word, or to be forgotten.
+        doubtful, or a machine's word.
     """
     met: set[str] = set()
     memory = folder.find(path)
@@ -157,8 +157,7 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
         met.add(path)
         path = live(str(memory.metadata.get("superseded_by")))
         memory = folder.find(path)
-    hidden = pending.pending_deletions(folder)
-    if memory is None or path in met or hidden.hides(path, 0):
+    if memory is None or path in met:
         return None
     confidence = memory.metadata.get("confidence")
     if memory.front.get("said_by") or (confidence or 1) < MIN_CONFIDENCE:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
 from filemem.learn.log import LearnLog, ReadFile, digest
-from filemem.store import pending
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
@@ -147,7 +146,6 @@ def _unread_of(
         changed: when its file changed last, as the folder listed it before.
         log: knows what was read.
     """
-    hidden = pending.pending_deletions(folder)
     passages = [one for one in memory.passages if one.speaker]
     if not passages:
         return
@@ -165,14 +163,13 @@ def _unread_of(
     )
     turns: list[SaidTurn] = []
     for passage, said in zip(passages, digests, strict=True):
-        is_hidden = hidden.hides(memory.path, passage.line)
         name = speaker(memory, passage)
         is_machine = memory.role(passage.speaker) is not Role.PERSON
         turn = SaidTurn(
             session=session,
             line=passage.line,
             speaker=name,
-            text="" if is_hidden else passage.text,
+            text=passage.text,
             day=passage.day or memory.date or dt.date.min,
             digest=said,
             is_machine=is_machine,

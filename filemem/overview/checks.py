@@ -10,6 +10,7 @@ from filemem.learn import profile
 from filemem.store import saved_over
 from filemem.store.config import ConfigError
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
+from filemem.store.logs import Log
 from filemem.store.memory import (
     LARGEST,
     NAMELESS,
@@ -22,6 +23,7 @@ from filemem.store.paths import PROFILE, archived, live
 from filemem.store.problems import problems_of, strays
 from filemem.text.plain import counted, one_line
 
+WITHHELD = "withheld.log"  # in which earlier versions noted what they hid
 REFERENCES = ("source", "supersedes", "superseded_by")
 _COPY = re.compile(
     r"(.+?)"
@@ -47,6 +49,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     references = _References(folder, paths)
     found = list(strays(folder))
     found += _bookkeeping_problems(folder)
+    found += _withheld(folder)
     found += _saved_over(folder)
     found += _long_profile(folder)
     for done, path in enumerate(paths, 1):
@@ -90,6 +93,26 @@ def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
     if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
         what = "this is not a folder, so nothing can be kept here"
         yield Problem(BOOKKEEPING, 1, what, "rename it")
+
+
+def _withheld(folder: Folder) -> Iterator[Problem]:
+    """Yield a problem for each place that an earlier version hid instead of deleting.
+
+    A later entry `released` takes back what the same turn had asked for.
+    """
+    asked: dict[str, set[str]] = {}
+    with contextlib.suppress(FilememError, OSError):
+        for entry in Log(folder, WITHHELD, ("at", "how", "by", "place")).entries():
+            turn = str(entry.get("by"))
+            if entry.get("how") == "released":
+                asked.pop(turn, None)
+            else:
+                asked.setdefault(turn, set()).add(str(entry.get("place")))
+    for place in set().union(*asked.values()):
+        shown = one_line(place)
+        what = f"a chat was asked to forget {shown}, and an earlier version only hid it"
+        remedy = f"filemem forget {shown}, or delete this file to keep it"
+        yield Problem(f"{BOOKKEEPING}/{WITHHELD}", 1, what, remedy)
 
 
 def _saved_over(folder: Folder) -> Iterator[Problem]:

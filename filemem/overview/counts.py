@@ -9,7 +9,7 @@ from filemem.chat.conversation import Conversation
 from filemem.forget.sweep import memory_states
 from filemem.learn import proposals
 from filemem.llm.choice import OfflineModel
-from filemem.store import config, pending
+from filemem.store import config
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.text.plain import count_tokens, counted
 
@@ -37,7 +37,6 @@ class Counts:
         staying: how many do not fade, by reason.
         prompt_tokens: what stands in every prompt, by its name.
         proposals: how many wait for the person.
-        pending: the places that they asked an earlier version to forget.
     """
 
     kinds: dict[str, KindCount] = field(default_factory=dict)
@@ -45,7 +44,6 @@ class Counts:
     staying: dict[str, int] = field(default_factory=dict)
     prompt_tokens: dict[str, int] = field(default_factory=dict)
     proposals: int = 0
-    pending: int = 0
 
 
 def status(
@@ -74,7 +72,6 @@ def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) ->
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
     counts.prompt_tokens = {name: count_tokens(text) for name, text in system}
     counts.proposals = proposals.count(folder)
-    counts.pending = len(pending.pending_deletions(folder))
     return counts
 
 
@@ -122,12 +119,6 @@ def _in_lines(counts: Counts) -> Iterator[str]:
         yield line
     if counts.proposals:
         yield f"{counted(counts.proposals, 'proposal')} for you: filemem review."
-    if counts.pending:
-        places = counted(counts.pending, "place")
-        yield (
-            f"{places} to be forgotten, hidden and not deleted yet:"
-            " filemem forget --pending."
-        )
     tokens = counts.prompt_tokens
     parts = ", ".join(f"{name} {count:,}" for name, count in tokens.items())
     yield f"In every prompt: {sum(tokens.values()):,} tokens ({parts})."

@@ -11,7 +11,6 @@ from filemem.search.features import Ranked
 from filemem.search.query import Query
 from filemem.search.results import Hit
 from filemem.search.search_request import SearchRequest
-from filemem.store import pending
 from filemem.store.bullets import parse as parse_bullet
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.passages import FORGOTTEN, Passage
@@ -78,7 +77,7 @@ def read_hits(
 ) -> Iterator[Hit]:
     """Yield the passages as hits; of a long turn the best window alone.
 
-    What cannot be read any more is left out, and what waits to be forgotten.
+    What cannot be read any more is left out.
 
     Args:
         request: what is asked.
@@ -86,7 +85,6 @@ def read_hits(
         matches: the passages to read, the best first.
         newer: what replaced a memory, by its path.
     """
-    hidden = pending.pending_deletions(index.folder)
     query = request.query
     seen: set[tuple[str, int]] = set()
     for match in matches:
@@ -100,8 +98,6 @@ def read_hits(
         sources = _sources(entry, passage)
         when = _last_told(entry, memory.when, sources)
         if (entry.path, passage.line) in seen or passage.text in ("", FORGOTTEN):
-            continue
-        if hidden.hides(entry.path, passage.line):
             continue
         seen.add((entry.path, passage.line))
         if passage.speaker and len(passage.text) <= SHOWN_WHOLE_CHARS:
@@ -190,8 +186,6 @@ def _replaced(request: SearchRequest, index: Index, entry: IndexedFile) -> str:
     except (FilememError, IndexError):
         return ""
     if passage.text in ("", FORGOTTEN):
-        return ""
-    if pending.pending_deletions(index.folder).hides(older.path, passage.line):
         return ""
     words = one_line(passage.text, REPLACED_CHARS)
     return f'replaced "{words}" {validity.held_note(older, request.today)}'.strip()

@@ -17,7 +17,6 @@ from filemem.store.imports import Origins
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage, format_turn
 from filemem.store.paths import is_archived, kind_of, slug, when_of
-from filemem.store.pending import pending_deletions
 from filemem.store.saved_over import note_turn
 
 INTERRUPTED = "[interrupted]"
@@ -89,11 +88,9 @@ class Transcript:
         return [turn for turn in memory.passages if turn.speaker] if memory else []
 
     def subject(self) -> str:
-        """Return what its commit is called: by the first turn that is not hidden."""
-        hidden = pending_deletions(self.folder)
+        """Return what its commit is called: by its first turn."""
         for turn in self.turns():
-            if not hidden.hides(self.path, turn.line):
-                return f"Talk with {self.folder.person}: {turn.text}"
+            return f"Talk with {self.folder.person}: {turn.text}"
         return f"Talk with {self.folder.person}"
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
-from filemem.store import pending
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.store.passages import TURN_HEAD
@@ -42,7 +41,6 @@ _SUPERSEDED_BY = re.compile(
     rb"---\r?\n(?:(?!---)[^\n]*\n)*?superseded_by: *[\"']?([^\"'\r\n]+)"
 )
 """Front matter read as YAML takes as long as a grep."""
-KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
@@ -104,10 +102,7 @@ def line_text(
 
 
 class DatedLines:
-    """The lines of one file as the tools show them, a turn of another day with its day.
-
-    What is withheld is not shown.
-    """
+    """The lines of one file as the tools show them, a turn of another day with its day."""
 
     def __init__(self, folder: Folder, path: str) -> None:
         memory = text_file(folder, path)
@@ -115,15 +110,12 @@ class DatedLines:
         self._path = path
         self._days = _days_of_lines(memory)
         self._last_day = memory.day
-        self._hidden = _hidden_lines(folder, memory)
 
     def shown(self, line: int, text: str, longest: int = LINE_CHARS) -> str:
         """Return a line, or what is shown of it.
 
         Its day stands behind its clock if neither it nor the line above tells it.
         """
-        if line in self._hidden:
-            return KEPT_BACK
         day = self._days[line - 1]
         is_new_day = day != self._last_day
         self._last_day = day
@@ -144,21 +136,6 @@ def _days_of_lines(memory: Memory) -> list[dt.date | None]:
             day = day_of_turn(head) or day
         days.append(day)
     return days
-
-
-def _hidden_lines(folder: Folder, memory: Memory) -> set[int]:
-    """Return the lines of a file that are withheld, as an earlier version did.
-
-    They wait for their deletion, which a person was promised.
-    """
-    withheld = pending.pending_deletions(folder)
-    if withheld.hides(memory.path, 0):
-        return set(range(1, len(memory.lines) + 1))
-    hidden: set[int] = set()
-    for passage in memory.passages if withheld else ():
-        if withheld.hides(memory.path, passage.line):
-            hidden.update(range(passage.line, passage.end_line + 1))
-    return hidden
 
 
 # -- open ------------------------------------------------------------------------------
@@ -279,7 +256,6 @@ def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
         found: a page of matches with their context.
     """
     shown = _ShownMatches(next_offset=found.next_offset)
-    withheld = pending.pending_deletions(folder)
     matched = 0
     tokens = 0
     path = ""
@@ -288,8 +264,8 @@ def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
             shown.next_offset = found.offset + matched
             break
         matched += match.matches
-        if tokens > GREP_TOKENS or withheld.hides(match.path, 0):
-            continue  # the name of what is withheld may tell it, too
+        if tokens > GREP_TOKENS:
+            continue
         before = len(shown.lines)
         if match.path != path:
             path = match.path

@@ -149,18 +149,6 @@ def test_what_a_person_changed_in_a_summary_stays(user: Folder) -> None:
     assert due(user) == []
 
 
-def test_a_summary_does_not_tell_what_is_hidden(user: Folder) -> None:
-    """Wherever its line stands by then."""
-    jobs.compact(user, AT)
-    [line] = re.findall(rf"Bartholomew.*{EEL}:(\d+)", summaries(user)[SEPTEMBER])
-    pending = f"2026-11-20T09:31\twithheld\t{EEL}:9\t{EEL}:{line}\n"
-    moved = "\n\n" + summaries(user)[SEPTEMBER]
-    lay(user.root, {".filemem/withheld.log": pending, SEPTEMBER: moved})
-    tools = Store(user.store).user("ann").tools()
-    assert "Bartholomew" not in tools.call("search_files", {"query": "Bartholomew"})
-    assert "Bartholomew" not in tools.call("open", {"path": SEPTEMBER})
-
-
 def test_chinese_is_quoted_by_the_sentence_and_no_secret_is(user: Folder) -> None:
     path = "sessions/2026/2026-06-20-0930-苏州.md"
     told = (

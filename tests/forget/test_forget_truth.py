@@ -202,6 +202,26 @@ def test_what_no_search_reads_is_named(mara: User) -> None:
     assert done.return_value == 1
 
 
+def test_what_an_earlier_version_only_hid_is_found_and_check_tells_how_it_goes(
+    mara: User,
+) -> None:
+    """Each place once, until it is deleted; not what was taken back."""
+    put(
+        mara,
+        ".filemem/withheld.log",
+        f"""2026-11-18T09:03\twithheld\tx:9\t{TALK}:2
+2026-11-18T09:04\twithheld\tx:11\t{TALK}:2
+2026-11-18T09:05\twithheld\tx:13\t{TALK}:1
+{{"how": "released", "by": "x:13"}}
+""".encode(),
+    )
+    assert "plum jam" in str(mara.search_files("jam"))
+    [one] = problems(mara.folder)
+    assert one.remedy.startswith(f"filemem forget {TALK}:2, or delete this file")
+    assert forget(mara.folder, f"{TALK}:2", "--yes").return_value == 0
+    assert problems(mara.folder) == []
+
+
 def test_no_digest_of_an_earlier_server_stays(mara: User) -> None:
     """As it was made of the message alone, a short one is guessed from it."""
     kept = put(mara, ".filemem/chats.jsonl", b'["d2c7...", "sessions/x.md"]\n')
