@@ -52,7 +52,7 @@ from filemem.reports import (
 )
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
-from filemem.store import config, facts, files, keys, person
+from filemem.store import config, facts, files, keys, person, usage
 from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import Gate
@@ -259,8 +259,10 @@ class User:
             path = importers.add_conversation(
                 self.folder, messages, began, str(id or ""), title or ""
             )
+            paths = [path] if path else []
+            usage.note_turns(self.folder, paths, run.started_at.date())
             talk = f"Talk with {self.folder.person}"
-            run.commit(talk, [path] if path else [], Session=path)
+            run.commit(talk, paths, Session=path)
         self._tell("kept", int(bool(path)))
         return path
 

@@ -21,7 +21,7 @@ from filemem.errors import FilememError, in_words, missing_extra
 from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
-from filemem.forget.sweep import apply_sweep, plan_sweep, restore_memories
+from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
@@ -36,7 +36,7 @@ from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.store import config, keys
+from filemem.store import config, keys, usage
 from filemem.store.folder import (
     JOB_WAIT_SECONDS,
     Folder,
@@ -128,6 +128,7 @@ def remembered(
         with_secrets: keep secrets.
     """
     with JobRun(folder, "remember", at, exclusive=False) as run:
+        usage.note_use(folder, at.date())
         done = keeping.remember_all(folder, facts, at, with_secrets=with_secrets)
         subject = f"Remember {len(facts)} facts"
         if len(facts) == 1:
@@ -188,6 +189,7 @@ def imported(
     with JobRun(folder, "import", at, exclusive=False) as run:
         report = import_file(store, format_, file, user=user, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]
+        usage.note_turns(folder, paths, at.date())
         name = os.path.basename(file)
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
         return report, run.commit(subject, paths, Source=f"{format_}:{name}")
@@ -285,7 +287,7 @@ def maintain(
     if question:
         told = "Nothing was read or summarised: say with filemem model where words go."
         waiting = JobDone("consolidate", [told], {"question": question})
-        return [waiting, sweep(folder, at, progress, dry=dry)]
+        return [waiting, sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH)]
     with contextlib.nullcontext() if dry else folder.job_lock():
         done = []
         if not dry:
@@ -298,7 +300,7 @@ def maintain(
         if dry or not model:
             done.append(cost(folder, model))
         done.append(compact(folder, at, None, progress, model=model, dry=dry))
-        done.append(sweep(folder, at, progress, dry=dry))
+        done.append(sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH))
         if not dry:
             problems = [str(one) for one in History(folder).problems()]
             if problems:
@@ -334,13 +336,14 @@ def sweep(
     progress: Progress = no_progress,
     *,
     dry: bool = False,
+    large: Large = Large.WAITS,
 ) -> JobDone:
     """Archive what has faded, and bring back what was recalled or never fades.
 
-    `dry`: only say what would be done.
+    `dry`: only say what would be done; `large`: what a large sweep does.
     """
     with JobRun(folder, "sweep", at, dry=dry) as run:
-        plan = plan_sweep(folder, at.date(), progress)
+        plan = plan_sweep(folder, at.date(), progress, large=large)
         return run.committed(apply_sweep(folder, plan, at, progress, dry=dry))
 
 

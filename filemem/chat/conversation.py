@@ -27,7 +27,7 @@ from filemem.llm.model import (
     Tools,
     ToolsRefused,
 )
-from filemem.store import config, recalls
+from filemem.store import config, recalls, usage
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.gate import Gate
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
@@ -180,7 +180,10 @@ class Conversation:
         if found:
             of_what = " of what is kept" if self.kept else ""
             listen(Notice(f"Taken out{of_what}: {kinds(found)}."))
-        return self.transcript.add(speaker, kept, self.now())
+        line = self.transcript.add(speaker, kept, self.now())
+        if line and speaker != ASSISTANT:
+            usage.note_use(self.user, self.now().date())
+        return line
 
     @property
     def _settings(self) -> config.Config:

@@ -25,13 +25,14 @@ from filemem.cli.context import (
 from filemem.cli.output import Output, Progress, Row, say, say_dim, sentence, show
 from filemem.cli.screen import Screen
 from filemem.errors import FilememError, NotFound
+from filemem.forget.sweep import waiting_line
 from filemem.index import vectors
 from filemem.jobs import JobRun
 from filemem.learn import background, proposals
 from filemem.learn.log import LearnLog
 from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
-from filemem.store import config, transcript
+from filemem.store import config, transcript, usage
 from filemem.store.folder import Folder
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
@@ -160,6 +161,8 @@ class Chat:
         waiting = proposals.count(talk.user)
         if waiting:
             aside(f"Waiting for you, in filemem review: {waiting}.")
+        for line in waiting_line(usage.waiting_for_a_yes(talk.user)):
+            aside(line)
         self._tell_news()
         aside("/help (帮助) lists the commands, Ctrl-D ends.")
 

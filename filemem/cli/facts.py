@@ -24,6 +24,7 @@ from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE
 from filemem.store.problems import problems_of
+from filemem.store.usage import note_use
 from filemem.text.plain import one_line
 
 
@@ -81,6 +82,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
         return 1
     done = Applied()
     with jobs.JobRun(user, "review", call.now, exclusive=False) as run:
+        note_use(user, call.now.date())
         try:
             for number, found in enumerate(waiting, 1):
                 if accept_all:
@@ -175,6 +177,7 @@ def edit_command(call: Context, path: str) -> Output:
     while True:
         user.read(where, 1)  # refuses a device, say, on which an editor could hang
         _open_editor(user.absolute(where), line)
+        note_use(user, call.now.date())
         problems = problems_of(parse(where, user.read(where)))
         if not problems:
             return 0

@@ -22,9 +22,10 @@ from filemem.cli.context import (
     speaker_option,
     split_line,
 )
-from filemem.cli.output import Output, Progress, Row, Safe, dim, say_dim
+from filemem.cli.output import Output, Progress, Row, Safe, at_terminal, dim, say_dim
 from filemem.errors import FilememError
-from filemem.store import files, globs
+from filemem.store import files, globs, usage
+from filemem.store.folder import Folder
 from filemem.store.paths import is_archived, kind_of, live, when_of
 from filemem.text.plain import counted, one_line
 from filemem.tools import render
@@ -70,6 +71,7 @@ def search_command(
     found = search_files(
         index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters
     )
+    _note_use(call, user)
     for hit in found.hits:
         data = {key: getattr(hit, key) for key in _HIT_KEYS}
         data |= {"superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}
@@ -88,6 +90,12 @@ def search_command(
 def _explained(name: str, value: float) -> str:
     """Say what a part of a score adds, or what all the others are multiplied by."""
     return f"{name} ×{value:.2f}" if name == "(times)" else f"{name} {value:+.2f}"
+
+
+def _note_use(call: Context, user: Folder) -> None:
+    """Note that the person has searched themselves, at a terminal and as of now."""
+    if at_terminal() and not call.today:
+        usage.note_use(user, call.now.date())
 
 
 @click.command("call")
@@ -147,6 +155,7 @@ def grep_command(
         if speaker:
             how["speakers"] = filters.speaker_names(index.of(user).corpus(), speaker)
     found = grep(user, pattern, page=ALL, **how)
+    _note_use(call, user)
     yield render.looked_at(found)
     path = ""
     for match in found.lines:

@@ -19,7 +19,8 @@ from filemem.cli.context import (
 )
 from filemem.cli.output import Output, OutputForm, Progress, Row, say, say_dim
 from filemem.errors import Busy, FilememError, Problem, in_words
-from filemem.forget.sweep import explain
+from filemem.forget.states import explain
+from filemem.forget.sweep import Large
 from filemem.jobs import Job, UserJob
 from filemem.learn import background
 from filemem.learn.consolidate import cost
@@ -100,19 +101,24 @@ def compact_command(call: Context, **options: Any) -> Output:
 
 
 @click.command("sweep")
+@click.option(
+    "--yes", is_flag=True, help="Also where more than a fifth of all facts go."
+)
 @many_option
 @dry_run_option
 @json_option
 @prints
-def sweep_command(call: Context, **options: Any) -> Output:
+def sweep_command(call: Context, yes: bool, **options: Any) -> Output:
     """Part of maintain: archive what has faded.
 
-    Only what is over fades: summarised conversations, past events and plans, trifles.
-    Nothing is deleted: what is archived is still found, and filemem restore brings it
-    back. filemem status PATH says why.
+    Events, plans and trifles fade, and much more slowly facts of conversations; what
+    you asked for does not. Days on which you do not use it do not count, but for a
+    week. Nothing is deleted: what is archived is still found, and filemem restore
+    brings it back. filemem status PATH says why.
 
     Example: filemem sweep --dry-run"""
-    return _run(call, jobs.sweep, **options)
+    large = Large.ALL if yes else Large.WAITS
+    return _run(call, jobs.sweep, large=large, **options)
 
 
 @click.command("maintain")

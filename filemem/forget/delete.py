@@ -1,13 +1,14 @@
 """Deleting what a plan names, and looking for what is left.
 
-Records first, then files and lines by the level that the plan gave them. No step needs
-what an earlier one deleted: so the same request finishes a deletion that was cut off.
+Records first, then files and lines by the level that the plan gave them: what cites goes
+before what is cited. So the same request finishes a deletion that was cut off.
 """
 
 import codecs
 import contextlib
 import errno
 import functools
+import itertools
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -75,7 +76,13 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
         _clear_records(folder, plan, skipped=(*CACHES, NOTES))
         _take_names_out(folder, plan, done)
         for level in sorted({item.level for item in plan.items}, reverse=True):
-            _delete_level(folder, plan, level, done)
+            items = [item for item in plan.items if item.level == level]
+            for path, there in itertools.groupby(items, lambda item: item.path):
+                with _reporting(path, done):
+                    _delete(folder, path, list(there), plan, done)
+            for path in {os.path.dirname(item.path) for item in items}:
+                with contextlib.suppress(FileNotFoundError):
+                    files.sync_folder(f"{folder.root}/{path}")
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound):
@@ -122,26 +129,6 @@ def _sentence(occurrence: Occurrence) -> str:
 # -- files -----------------------------------------------------------------------------
 
 
-def _delete_level(
-    folder: Folder, plan: DeletionPlan, level: int, done: _Outcome
-) -> None:
-    """Delete the files and lines of one level, and make that durable."""
-    by_path = dict[str, list[Removal]]()
-    for item in plan.items:
-        if item.level == level:
-            by_path.setdefault(item.path, []).append(item)
-    folders = set[str]()
-    for path, items in by_path.items():
-        where = f"{folder.root}/{path}"
-        folders.add(os.path.dirname(where))
-        with _reporting(path, done):
-            _delete(where, items, plan)
-            done.deleted += [item.place for item in items]
-            done.written.append(path)
-    for place in folders:
-        files.sync_folder(place)
-
-
 @contextlib.contextmanager
 def _reporting(path: str, done: _Outcome) -> Iterator[None]:
     """Note why a file stays as it is; one that is gone already does not stay."""
@@ -155,18 +142,23 @@ def _reporting(path: str, done: _Outcome) -> Iterator[None]:
         done.stayed.append(f"{one_line(path)} stays as it is: {in_words(error)}")
 
 
-def _delete(where: str, items: list[Removal], plan: DeletionPlan) -> None:
-    """Delete a file, or lines of it.
+def _delete(
+    folder: Folder, path: str, items: list[Removal], plan: DeletionPlan, done: _Outcome
+) -> None:
+    """Delete a file, whose folder the caller syncs, or lines of it.
 
     Args:
-        where: the file.
-        items: its removals of one level: one of the whole file, or some of lines.
+        folder: whose it is.
+        path: of the file.
+        items: its removals: one of the whole file, or some of lines.
         plan: all that goes.
+        done: to which they are added.
 
     Raises:
         Changed: a person has saved it since the plan was made.
         Refused: a link leads there, or the file cannot be changed.
     """
+    where = f"{folder.root}/{path}"
     if files.through_link(where):
         raise Refused(
             "a symbolic link leads there, which is not followed; delete that link."
@@ -176,6 +168,8 @@ def _delete(where: str, items: list[Removal], plan: DeletionPlan) -> None:
         files.edit(where, lambda data: _without(data, items, plan))
     else:
         files.delete_if(where, lambda path: digest(files.read(path)) == whole.digest)
+    done.deleted += [item.place for item in items]
+    done.written.append(path)
 
 
 def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes:

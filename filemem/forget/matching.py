@@ -42,9 +42,7 @@ _IDENTIFIER = re.compile(rf"\d|{_JOINT}")
 _GAPS = re.compile(r"[\s，。、；：！？“”「」《》…]+")
 _AROUND = ".,;:!?\"'()[]{}<>*"  # what may stand around a word
 _QUOTES = re.compile("[\"'“”‘’]")
-_PREFIX = re.compile(r"(?:[a-z]+://)?(?:www\.)?[@#]*")
-_MAIL_TAG = re.compile(r"\+[^@]*(?=@)")
-_PIECE = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
+_PIECE = re.compile(r"\d+|[^\W\d_]+|@")
 _SEPARATORS = r"[\s./\\()_-]{0,2}"
 # What the program sets beside a text: a turn's day and clock, a file's folder and day,
 # a log's minute and verb, the lines that are cited.
@@ -207,28 +205,18 @@ def _is_code(word: str) -> bool:
 
 
 def _any_form(word: str) -> re.Pattern[str]:
-    """Return the pattern of a plain word in any of its forms."""
-    word = _MAIL_TAG.sub("", _PREFIX.sub("", word, count=1)) or word
-    between = ""
-    if word.isalnum() and _is_code(word):
-        between = _SEPARATORS
+    """Return the pattern of a plain word; of a code with other separators or leading
+    zeros, too."""
+    if not _is_code(word):
+        return _pattern(word, re.escape(word))
     form = ""
     for piece in _PIECE.findall(word):
-        if piece.isdigit() and _is_code(word):
-            form += "0*"
-            piece = piece.lstrip("0") or "0"
-        if piece.isalnum():
-            if form:
-                form += between
-            form += between.join(map(re.escape, piece))
-        elif piece == "@":
-            form += r"(?:\+[^@\s]*)?@"
-        elif _is_code(word):
+        if form and "@" not in (piece, form[-1]):
             form += _SEPARATORS
+        if piece.isdigit():
+            form += "0*" + _SEPARATORS.join(piece.lstrip("0") or "0")
         else:
             form += re.escape(piece)
-    if _IDENTIFIER.search(word):
-        form = rf"(?:www\.|\+\d{{1,3}}[\s.-]?)?{form}"
     return _pattern(word, form)
 
 

@@ -23,13 +23,11 @@ from filemem.forget.matching import (
     Occurrence,
     occurrences,
 )
-from filemem.store import files
 from filemem.store.folder import (
     BOOKKEEPING,
     PROPOSED,
     Folder,
     Progress,
-    is_memory_name,
     no_progress,
 )
 from filemem.store.memory import NAMELESS, SOURCE_MARK, Memory, parse
@@ -41,7 +39,6 @@ from filemem.text.plain import digest, one_line
 # an earlier version's server.
 CACHES = ("index", "vectors", "news.txt", "chats.jsonl")
 MAX_LINES = 10_000  # of a range that a citation names
-_BACKUP_MARKS = ".#~$"  # what editors put before a name
 
 _LINES = r"(?::(\d[\d,\s-]*))?"
 _PLACE = re.compile(rf"(.*?){_LINES}", re.DOTALL)
@@ -250,8 +247,7 @@ def without_names(text: str, gone: Iterable[str]) -> str:
         if stem in text:
             place = rf"(?<![\w-])(?:archive/)?{re.escape(path)}(?::\d[\d,-]*)?"
             text = re.sub(place, NAMELESS, text)
-            if is_memory_name(PurePath(path).name):  # not a copy of one that stays
-                stems[stem] = None
+            stems[stem] = None
     for stem in stems:
         if DATED.match(stem):
             text = re.sub(rf"(?<![\w-]){re.escape(stem)}(?![\w-])", NAMELESS, text)
@@ -328,7 +324,8 @@ class _Cascade:
         self.folder = folder
         self.matcher = matcher
         self.memories = dict[str, Memory]()
-        self.going = dict[str, list[Removal]]()
+        self.taken = list[Removal]()
+        self.going = dict[str, set[int]]()  # their lines by path; 0 is a whole file
         self.fresh = list[Removal]()  # of which no citation was looked for
         paths = [*folder.paths(), *folder.proposals()]
         for number, path in enumerate(paths, 1):
@@ -381,8 +378,8 @@ class _Cascade:
                 with contextlib.suppress(FilememError):
                     why = f"the source of {item.place}"
                     for source in self.at(place):
-                        level = item.level + 1
                         if FORGOTTEN not in source.text:
+                            level = item.level + 1
                             waiting.append(replace(source, why=why, level=level))
         self._follow()
 
@@ -403,10 +400,8 @@ class _Cascade:
         """Mark it to go; return False if it is marked already."""
         if self._goes(item.path, item.line):
             return False
-        going = self.going.setdefault(item.path, [])
-        if not item.line:
-            going.clear()
-        going.append(item)
+        self.going.setdefault(item.path, set()).update(item.lines or [0])
+        self.taken.append(item)
         if not self.matcher.words:
             self.matcher.add_lines(item.text)
         if not (self.matcher.words or item.line):
@@ -417,8 +412,7 @@ class _Cascade:
 
     def _goes(self, path: str, line: int) -> bool:
         """Tell whether a line goes, or the whole file."""
-        items = self.going.get(path, [])
-        return any(not item.line or line in item.lines for item in items)
+        return not {0, line}.isdisjoint(self.going.get(path, ()))
 
     def _follow(self) -> None:
         """Take the memories that were distilled from what goes, and passages that cite
@@ -448,9 +442,9 @@ class _Cascade:
         """Return the plan, with what says it and does not go."""
         skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
         found = occurrences(self.folder.root, self.matcher, skipped)
-        for path in {one.path for one in found}.difference(self.memories):
-            self._take_copy(path)
-        items = [item for going in self.going.values() for item in going]
+        items = [
+            item for item in self.taken if not (item.line and self._goes(item.path, 0))
+        ]
         items.sort(key=lambda item: (bool(item.line), item.path, item.line))
         gone = [live(item.path) for item in items if not item.line]
         records = dict[str, None]()
@@ -466,25 +460,6 @@ class _Cascade:
             elif self.matcher.match(without_names(one.text, gone)):
                 others.append(one)
         return DeletionPlan(items, [*records], others, left, self.matcher)
-
-    def _take_copy(self, path: str) -> None:
-        """Take a file where it is a mere copy of the memory that it is a backup of.
-
-        It goes before any of that memory: afterwards it would be no copy any more.
-        """
-        above, name = os.path.split(path)
-        original = name.lstrip(_BACKUP_MARKS)
-        for going in self.going.keys() & self.memories.keys():
-            folder, memory_name = os.path.split(going)
-            if folder != above or not original.startswith(memory_name):
-                continue
-            with contextlib.suppress(FilememError, OSError):
-                data = files.read(f"{self.folder.root}/{path}")
-                lines = {b"", *self.memories[going].data.splitlines()}
-                if lines.issuperset(data.splitlines()):
-                    level = 1 + max(item.level for item in self.going[going])
-                    copy = Removal(path, why="a copy", level=level, digest=digest(data))
-                    self.going[path] = [copy]
 
 
 def _citing(

@@ -13,7 +13,10 @@ from filemem.store.folder import BOOKKEEPING, Folder, is_memory_name
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
 LOGS = tuple(
     f"{BOOKKEEPING}/{name}"
-    for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
+    for name in (
+        *("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log"),
+        "days.log",
+    )
 )
 IGNORE = (
     f"**/{BOOKKEEPING}/*",

@@ -8,9 +8,10 @@ The log only ever grows, so that two clones merge by union. A line is one of
         in that nanosecond. Earlier versions wrote no digest and no time
     {"cut": "sessions/2026/….md", "turn": "1f0c…", "model": "…"}
         that model's answer to this turn alone was cut off; it is not asked again
-    {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
-        a memory as the program left it, made of a turn and a text; no digest: a
-        person's
+    {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]],
+     "on": "2026-11-20"}
+        a memory as the program left it on a day, made of a turn and a text; no digest:
+        a person's
     {"line": "facts/2026/….md", "digest": "…"}
         the profile's line about a memory, as the program wrote it
     {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
@@ -22,6 +23,7 @@ day are another turn.
 """
 
 import contextlib
+import datetime as dt
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -94,7 +96,7 @@ class LearnLog:
             self._take(entry)
 
     def note_written(
-        self, path: str, data: bytes, origins: Iterable[Origin] = ()
+        self, path: str, data: bytes, origins: Iterable[Origin], day: dt.date
     ) -> None:
         """Note a memory as the program leaves it.
 
@@ -102,9 +104,10 @@ class LearnLog:
             path: its live path.
             data: the whole file.
             origins: what it was made of.
+            day: on which it does.
         """
-        entry = {"wrote": path, "digest": digest(data), "from": list(origins)}
-        self.add([entry])
+        said = digest(data)
+        self.add([{"wrote": path, "digest": said, "from": [*origins], "on": f"{day}"}])
 
     def made_of(self, origins: Iterable[Origin]) -> str:
         """Return the memory that was made of all of these before; '' for none."""
@@ -131,12 +134,13 @@ class LearnLog:
         elif "cut" in entry:
             self.cut.add((str(entry["turn"]), str(entry["model"])))
         elif "wrote" in entry:
-            before = self.written.setdefault(str(entry["wrote"]), set())
+            path = str(entry["wrote"])
+            before = self.written.setdefault(path, set())
             before.add(said)
             if not said:
                 before.clear()
             for origin in _origins(entry["from"]):
-                self.made[origin] = str(entry["wrote"])
+                self.made[origin] = path
         elif "line" in entry:
             self.lines.add(said)
         elif "proposal" in entry:

@@ -192,7 +192,8 @@ def take_in(user: Folder, log: LearnLog, at: dt.datetime, path: str) -> Applied:
     for old in replaces:
         writer.supersede(old, path, memory.metadata.get("valid_from") or day)
     if live(path) not in log.written:
-        log.add([{"wrote": live(path), "digest": "", "from": []}])
+        entered = f"{at.date()}"
+        log.add([{"wrote": live(path), "digest": "", "from": [], "on": entered}])
     section = str(memory.front.get("section") or "")
     fresh = {live(path): section} if section else {}
     done.add(profile.revise(user, log, at.date(), fresh))

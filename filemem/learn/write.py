@@ -119,7 +119,8 @@ class Writer:
         self.folder.edit(
             path, partial(facts.set_front, path, key="source", value=value)
         )
-        self.log.note_written(path, self.folder.read(path))
+        now = self.folder.read(path)
+        self.log.note_written(path, now, (), self.at.date())
 
     def _create(self, decision: Decision) -> Decision:
         """Write a new memory, and end what it supersedes; return it with its path."""
@@ -154,7 +155,8 @@ class Writer:
     def _noted(self, decision: Decision, path: str, data: bytes) -> Decision:
         """Note in the log what the program composed, and return it with its path."""
         self.done.paths.append(path)
-        self.log.note_written(live(path), data, decision.claim.origins)
+        origins = decision.claim.origins
+        self.log.note_written(live(path), data, origins, self.at.date())
         return replace(decision, path=path)
 
     def _propose(self, decision: Decision) -> Decision:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 from filemem.chat.conversation import Conversation
-from filemem.forget.sweep import memory_states
+from filemem.forget.states import ArchiveUse, archive_use, memory_states
+from filemem.forget.sweep import waiting_line
 from filemem.learn import proposals
 from filemem.llm.choice import OfflineModel
-from filemem.store import config
+from filemem.store import config, usage
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.text.plain import count_tokens, counted
 
@@ -37,6 +38,8 @@ class Counts:
         staying: how many do not fade, by reason.
         prompt_tokens: what stands in every prompt, by its name.
         proposals: how many wait for the person.
+        waiting: how many faded facts wait for a yes.
+        archive_use: how often facts are recalled out of the archive.
     """
 
     kinds: dict[str, KindCount] = field(default_factory=dict)
@@ -44,6 +47,8 @@ class Counts:
     staying: dict[str, int] = field(default_factory=dict)
     prompt_tokens: dict[str, int] = field(default_factory=dict)
     proposals: int = 0
+    waiting: int = 0
+    archive_use: ArchiveUse = field(default_factory=ArchiveUse)
 
 
 def status(
@@ -72,6 +77,7 @@ def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) ->
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
     counts.prompt_tokens = {name: count_tokens(text) for name, text in system}
     counts.proposals = proposals.count(folder)
+    counts.waiting = usage.waiting_for_a_yes(folder)
     return counts
 
 
@@ -81,7 +87,9 @@ def _count_memories(
     """Count the memories by kind, and what fades."""
     threshold = config.of(folder).threshold
     staying = Counter[str]()
-    for state in memory_states(folder, today, progress):
+    states = list(memory_states(folder, today, progress))
+    counts.archive_use = archive_use(folder, states, today)
+    for state in states:
         kind = counts.kinds.setdefault(state.kind, KindCount())
         if state.archived:
             kind.archived += 1
@@ -91,9 +99,9 @@ def _count_memories(
         kind.live_bytes += state.size
         if state.lasts:
             staying[state.lasts] += 1
-        days = state.days_left(threshold, today)
-        if days is not None and days <= SOON_DAYS:
-            counts.fading.append((today + dt.timedelta(days), state.path))
+        left = state.days_left(threshold, today)
+        if left is not None and left <= SOON_DAYS:
+            counts.fading.append((today + dt.timedelta(left), state.path))
     counts.kinds = dict(sorted(counts.kinds.items()))
     counts.staying = dict(staying)
     counts.fading.sort()
@@ -119,6 +127,9 @@ def _in_lines(counts: Counts) -> Iterator[str]:
         yield line
     if counts.proposals:
         yield f"{counted(counts.proposals, 'proposal')} for you: filemem review."
+    yield from waiting_line(counts.waiting)
+    if counts.archive_use.returns:
+        yield str(counts.archive_use)
     tokens = counts.prompt_tokens
     parts = ", ".join(f"{name} {count:,}" for name, count in tokens.items())
     yield f"In every prompt: {sum(tokens.values()):,} tokens ({parts})."

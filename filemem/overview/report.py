@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
-from filemem.forget.sweep import MemoryState, day_after, memory_states
+from filemem.forget.states import MemoryState, day_after, memory_states
 from filemem.overview.events import timeline
 from filemem.store import config
 from filemem.store.facts import plain

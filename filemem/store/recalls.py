@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder, Progress, no_progress
@@ -16,28 +17,35 @@ ARCHIVED = "archived"  # no recall
 RECALLS = "recalls.log"
 
 
-class RecallHistory(list[dt.date]):
-    """The days on which one memory was recalled, some of them twice.
+@dataclass
+class RecallHistory:
+    """What the log says of one memory.
 
     Attributes:
+        days: on which it was recalled, some of them twice.
+        returns: those of them on which it had been archived and not recalled since.
         last: the moment of the last recall, or ''.
         archived: the moment at which it was archived last, or ''.
         since: whether it was recalled since then.
     """
 
-    last = ""
-    archived = ""
-    since = False
+    days: list[dt.date] = field(default_factory=list)
+    returns: list[dt.date] = field(default_factory=list)
+    last: str = ""
+    archived: str = ""
+    since: bool = False
 
     def add(self, at: str, how: str, day: dt.date) -> None:
         """Take in an entry, in whatever order they come."""
         if how == ARCHIVED:
             self.archived = max(self.archived, at)
             self.since = self.last > self.archived
-        else:
-            self.append(day)
-            self.last = max(self.last, at)
-            self.since = self.since or "" < self.archived <= at
+            return
+        self.days.append(day)
+        self.last = max(self.last, at)
+        if not self.since and "" < self.archived <= at:
+            self.since = True
+            self.returns.append(day)
 
 
 def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:

@@ -315,7 +315,7 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
     )
     folder = Folder(str(talk.root), talk.root.name)
     recalled = recalls.recalled(folder)
-    assert [(path, len(days)) for path, days in recalled.items()] == [(FACT, 2)]
+    assert [(path, len(one.days)) for path, one in recalled.items()] == [(FACT, 2)]
 
 
 # -- what is searched for before it is asked ----------------------------------------------------------------------

@@ -35,8 +35,8 @@ PURGE = ("--about", WORD, "--yes", "--purge-history")
 
 
 def made(top: Path) -> Path:
-    """A store with a remote, a tag, a stray blob, a staged one, an editor's backup and a
-    file deleted by hand, which all tell it."""
+    """A store with a remote, a tag, a stray blob, a staged one and a file deleted by
+    hand, which all tell it."""
     store = top / "store"
     mara = Store(store).user("mara").folder
     mara.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps.\n")
@@ -51,7 +51,7 @@ def made(top: Path) -> Path:
     git(store, "push", "--quiet", "--set-upstream", "origin", "main")
     git(store, "tag", "--annotate", "bitten", "--message", f"By a {WORD}")
     git(store, "hash-object", "-w", "--stdin", stdin=f"A {WORD} adrift.\n".encode())
-    lay(mara.root, {JAR: f"The {WORD} is in the jar.\n", f"{TALK}~": said})
+    lay(mara.root, {JAR: f"The {WORD} is in the jar.\n"})
     git(store, "add", ".")
     lay(mara.root, {JAR: "The jar is empty.\n"})
     os.unlink(mara.absolute(FACT))

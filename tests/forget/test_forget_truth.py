@@ -124,44 +124,14 @@ def test_check_names_nothing_that_was_forgotten(mara: User) -> None:
 # -- copies, and what cannot be searched or changed --------------------------------------
 
 
-def test_a_backup_goes_with_its_very_file_only_as_a_mere_copy(mara: User) -> None:
-    """One with a line of its own stays and is named, as does one of another file. What
-    cites other lines of the file cites them still."""
-    cites = put(mara, "notes/rain.md", f"It rained ({TALK}:4).\n".encode())
-    whole = mara.folder.read(TALK)
-    above, _, name = TALK.rpartition("/")
-    copies = []
-    for backup in (f"{name}~", f"{name}.bak", f"{name}~.bak", f".{name}.swp"):
-        copies.append(put(mara, f"{above}/{backup}", whole))
-    part = b"\n\n".join(whole.splitlines()[1:3])
-    copies.append(put(mara, f"{above}/{name}.orig", part))
-    more = put(mara, f"{above}/{name}.save", whole + b"A line of its own.\n")
-    other = put(mara, f"{above}/diary.md.bak", whole)
-    elsewhere = put(mara, f"notes/{name}.bak", whole)
-    cited = cites.read_bytes()
-    done = forget(mara.folder, f"{TALK}:2", "--yes")
-    assert done.return_value == 1 and CLEAN not in done.output
-    assert [place for place in copies if place.exists()] == []
-    for place in (more, other, elsewhere):
-        assert f"Still says it: {place.relative_to(mara.folder.root)}:" in done.output
-        assert place.read_bytes().startswith(whole)
-        place.unlink()
-    assert cites.read_bytes() == cited
-    put(mara, f"{TALK}~", mara.folder.read(TALK))
-    done = forget(mara.folder, "--about", "rains", "--yes")
-    assert done.return_value == 0 and CLEAN in done.output
-
-
-def test_copies_go_first_so_that_the_same_again_finishes_what_was_cut_off(
-    mara: User,
-) -> None:
-    """Here three times, each time behind the first level."""
+def test_the_same_again_finishes_what_was_cut_off(mara: User) -> None:
+    """Here twice, each time behind the first level."""
     user = mara.folder
     fact = "facts/2026/2026-11-18-jam.md"
-    user.create(fact, f"---\nsource: {TALK}:2\n---\n\nIt is under the stairs.\n")
-    for path in (fact, TALK):
-        put(mara, f"{path}~", user.read(path))
-    for _ in range(3):
+    text = f"---\nsource: {TALK}:2\n---\n\nIt is under the stairs.\n"
+    user.create(fact, text)
+    user.create("notes/jam.md", f"Jam ({fact}:5).\n")
+    for _ in range(2):
         plan = plan_for(user, fact)
         first = max(item.level for item in plan.items)
         items = [item for item in plan.items if item.level == first]
@@ -187,7 +157,7 @@ JAM = "Jam under the stairs: plum\n"
 def test_whatever_keeps_it_is_named_and_success_is_not_claimed(
     mara: User, path: str, data: bytes
 ) -> None:
-    """A backup that is no copy, encodings with and without a mark, a name; they stay."""
+    """A backup, encodings with and without a mark, a name; they stay."""
     place = put(mara, path, data)
     done = forget(mara.folder, "--about", "plum jam stairs", "--yes")
     assert path in done.output and CLEAN not in done.output

@@ -10,7 +10,8 @@ from programs import clean, filemem, lay
 
 from filemem import Store, Toolbox, jobs, overview
 from filemem.errors import NotFound
-from filemem.forget.sweep import explain, plan_sweep
+from filemem.forget.states import explain
+from filemem.forget.sweep import plan_sweep
 from filemem.store import recalls
 from filemem.store.folder import Folder
 
@@ -81,7 +82,7 @@ def test_the_threshold_decides_to_the_day(user: Folder) -> None:
     ],
 )
 def test_what_is_never_swept(user: Folder, path: str, text: str) -> None:
-    """What tells how things stand, and what nobody has summarised."""
+    """What a person asked for, and what nobody has summarised."""
     profile = "- Had tea. <!-- facts/2020-01-01-tea.md -->\n"
     lay(user.root, {"profile.md": profile, "facts/2020-01-01-plain.md": EVENT})
     lay(user.root, {path: text})
@@ -212,11 +213,12 @@ def test_why_tells_the_numbers_and_what_comes(user: Folder) -> None:
     recalls.note_recall(user, path, "open", dt.datetime(2026, 11, 10))
     said = " ".join(explain(user, path, TODAY))
     for part in (
-        "importance is 1 of 10, so its stability began at 18.0 days.",
+        "It fades from 2026-11-01; its importance is 1 of 10, so its stability began"
+        " at 18.0 days.",
         "recalled on 1 later day, last on 2026-11-10",
         "stability has grown to 28.6 days",  # 18 (1 + 1.5 (1 - exp(-9/18)))
-        "Retention is 0.705 = exp(-10 / 28.6)",
-        "falls under 0.1 in 56 days, about 2027-01-15",
+        "Retention is 0.705 = exp(-10 / 28.6), by the days of use since its last",
+        "falls under 0.1 in 56 days of use, not before 2027-01-15",
     ):
         assert part in said
     last = dt.date(2027, 1, 15)
@@ -241,6 +243,6 @@ def test_status_counts_every_memory_once(user: Folder) -> None:
     found = overview.status(user, AT).facts
     assert list(found["kinds"]["facts"].values()) == [3, 75, 1, 11]
     assert list(found["kinds"]["profile"].values()) == [1, 5, 0, 0]
-    assert found["staying"] == {"profile": 1, "standing": 1}
+    assert found["staying"] == {"profile": 1, "your own": 1}
     assert found["fading"] == [(dt.date(2026, 12, 11), fading)]
     assert "profile" in found["prompt_tokens"]

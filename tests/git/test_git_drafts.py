@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from forgetting import use_weekly
 from programs import clean, filemem, lay
 from repositories import START, git, job, plain_git, store, write
 
@@ -36,6 +37,7 @@ def mara(tmp_path: Path) -> Folder:
     mara = store(tmp_path / "store")
     write(mara, EVENT, TRIP)
     write(mara, TALK, SAID)
+    use_weekly(mara, START.date(), LATE.date())
     job(mara, "Trip", EVENT, TALK)
     return mara
 

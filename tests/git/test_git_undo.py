@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from forgetting import use_weekly
 from programs import clean, filemem
 from repositories import (
     START,
@@ -90,6 +91,7 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
     )
     job(mara, "Tea", event)
     late = START + dt.timedelta(days=400)
+    use_weekly(mara, START.date(), late.date())
     jobs.sweep(mara, late)
     swept = git(mara.root, "rev-parse", "HEAD")
     mara.append(f"archive/{event}", "With figs.\n")

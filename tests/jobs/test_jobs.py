@@ -72,7 +72,6 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
         "1 conversation and 2 facts of yours to read: ",
         "2026-09-03-0930-the-loom.md would be summarised in summaries/2026/2026-09-conversations.md.",
         "Would archive facts/2026/2026-06-01-rye.md: retention 0.000.",
-        "Staying: ",
     ):
         assert sentence in said
     done = {job.pop("job"): job for job in lines(store, "maintain")}
@@ -126,7 +125,8 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
     assert log[1].endswith("/chat")
     assert log[2:] == ["Remember: Has a bicycle./remember", "Mine/"]
     assert "summaries/" in git(where, "show", "--name-only", "--format=")
-    assert git(where, "status", "--porcelain") == " M mara/profile.md"
+    logs = " M mara/.filemem/days.log\n"
+    assert git(where, "status", "--porcelain") == f"{logs} M mara/profile.md"
 
 
 def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):

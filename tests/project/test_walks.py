@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from forgetting import use_weekly
 from reader import Reader, note
 
 import filemem
@@ -71,6 +72,7 @@ def test_a_run_comes_by_the_stops_of_its_walk_in_order(
     with Store(tmp_path) as store:
         user = store.user("nora")
         user.remember("The regatta was loud.", importance=3, today=TOLD.date())
+        use_weekly(user.folder, TOLD.date(), LATER.date())
         way = iter(entered(lambda: walk(user)))
     named = stops(walk.__name__)
     assert 5 < len(named) <= LONGEST

@@ -91,7 +91,7 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
         assert text in (
             f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7)
         )
-        noted = [len(trail) for trail in recalls.recalled(folder).values()]
+        noted = [len(trail.days) for trail in recalls.recalled(folder).values()]
         assert noted in ([], [1])
         if not ended:
             break

@@ -39,7 +39,7 @@ def says(user):
     """What the log means to a sweep: retention, and whether each memory is to come back."""
     return {
         path: (
-            strength(BORN, trail, dt.date(2026, 5, 1)),
+            strength(BORN, trail.days, dt.date(2026, 5, 1)),
             trail.archived,
             trail.since,
         )

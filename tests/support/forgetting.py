@@ -1,11 +1,13 @@
-"""`filemem forget` for tests, and what still says it afterwards."""
+"""`filemem forget` for tests, and what still says it afterwards; use of a memory."""
 
+import datetime as dt
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from filemem.cli import cli
 from filemem.store.folder import Folder
+from filemem.store.usage import note_use
 
 WORD = "zyzzyva"
 
@@ -26,3 +28,9 @@ def holding(root: str | Path, word: str = WORD) -> list[str]:
         if ".git/" not in f"{inside}/" and (word in inside or says):
             found.append(inside)
     return found
+
+
+def use_weekly(user: Folder, first: dt.date, last: dt.date) -> None:
+    """Have the person have used their memory once a week, so that its clock runs."""
+    for days in range(0, (last - first).days, 7):
+        note_use(user, first + dt.timedelta(days))

@@ -1,0 +1,431 @@
+"""How each memory stands on a day: how strong it is, and why it stays or returns.
+
+Events, plans and trifles fade, and summarised conversations, and superseded memories;
+facts of conversations fade, too, much more slowly. What a person wrote or asked for
+never does: it ends when something supersedes it, on its `valid_until`, or by hand.
+"""
+
+import datetime as dt
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from filemem.errors import FilememError, NotFound
+from filemem.forget.curve import (
+    STANDING_FACTOR,
+    Clock,
+    Strength,
+    first_stability,
+    strength,
+)
+from filemem.store import compactions, config, recalls, usage
+from filemem.store.fields import MAX_YAML_CHARS
+from filemem.store.folder import Folder, Progress, Stat, no_progress
+from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
+from filemem.store.paths import PROFILE, is_archived, kind_of, live
+from filemem.store.recalls import RecallHistory
+from filemem.store.written import Written, written
+from filemem.text.plain import counted, digest, first_few
+
+LASTING_IMPORTANCE = 8  # from which nothing fades
+TRIFLING_IMPORTANCE = 3  # up to which a fact fades as an event does
+USE_DAYS = 90  # of recalls that tell whether jobs archive too soon
+MANY_RETURNS = 10  # a tenth of the recalls came out of the archive
+MAX_STABILITY_DAYS = 3650
+UNREADABLE = "unreadable or too large"
+RECALLED = "recalled"
+LASTING = {
+    "profile": "It stands in every prompt.",
+    "pinned": "It is pinned.",
+    "summaries": "It is a summary.",
+    "without a date": "It has no date, in its name or its front matter.",
+    "what the profile rests on": "The profile rests on it.",
+    "important": f"Its importance is {LASTING_IMPORTANCE} or more.",
+    "not summarised": "It is a conversation that no summary stands for.",
+    "lessons and notes": "It is no fact: lessons and notes stay.",
+    "your own": "You wrote it, or asked for it: no conversation is its source. It ends"
+    " when something supersedes it, on its valid_until, or by your hand.",
+    UNREADABLE: "It cannot be read.",
+}
+"""Why a memory does not fade: the word by which it is counted, and a sentence."""
+_LINES = re.compile(r":[\d,\s-]+$")
+
+
+@dataclass(frozen=True)
+class MemoryState:
+    """How one memory stands on a day.
+
+    Attributes:
+        path: of its file.
+        date: its own day, if it has one.
+        front: its well-formed front matter.
+        size: of the file in bytes.
+        own_digest: of a file that the person wrote or changed; '' for the program's.
+        recalls: what the log says of it.
+        strength: None for a memory without a date.
+        has_ended: it held until a day that has passed, and is swept whatever its
+            strength.
+        lasts: why it does not fade, a key of LASTING; '' if it does.
+        returns: why the next sweep brings it back from the archive; '' if it does not.
+    """
+
+    path: str
+    date: dt.date | None
+    front: Mapping[str, Any]
+    size: int
+    own_digest: str
+    recalls: RecallHistory
+    strength: Strength | None
+    has_ended: bool
+    lasts: str
+    returns: str
+
+    @property
+    def archived(self) -> bool:
+        """Whether it lies in the archive."""
+        return is_archived(self.path)
+
+    @property
+    def kind(self) -> str:
+        """Its kind, as its path has it."""
+        return kind_of(self.path)
+
+    @property
+    def sources(self) -> list[str]:
+        """The paths that it names as its source, without lines."""
+        named = self.front.get("source", [])
+        if isinstance(named, str):
+            named = [named]
+        return [_LINES.sub("", str(place)) for place in named]
+
+    def days_left(self, threshold: float, today: dt.date) -> int | None:
+        """Return the days of use without recall until it falls under a threshold, 0
+        where it has; None for what does not fade."""
+        if self.archived or self.lasts or self.strength is None:
+            return None
+        return max(0, math.ceil(self.strength.days_left(threshold, today)))
+
+    def why_due(self, threshold: float) -> str:
+        """Return why the next sweep archives it; '' if it does not."""
+        if self.archived or self.lasts or self.strength is None:
+            return ""
+        if self.has_ended:
+            return f"held until {self.front['valid_until']}"
+        retention = self.strength.retention
+        return f"retention {retention:.3f}" if retention < threshold else ""
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it tells what was: it has ended, or another replaced it."""
+        return self.has_ended or "superseded_by" in self.front
+
+
+def memory_states(
+    folder: Folder, today: dt.date, progress: Progress = no_progress
+) -> Iterator[MemoryState]:
+    """Yield every memory as it stands on a day, in no order."""
+    observer = _Observer(folder, today)
+    files = list(folder.files())
+    for done, stat in enumerate(files, 1):
+        progress(done, len(files))
+        state = observer.state(stat)
+        if state:
+            yield state
+
+
+class _Observer:
+    """What one looks at every memory of a user with, on a day."""
+
+    def __init__(self, folder: Folder, today: dt.date) -> None:
+        self.folder = folder
+        self.today = today
+        self.settings = config.of(folder)
+        self.clock = Clock(usage.days_of_use(folder))
+        self.recalls = recalls.recalled(folder)
+        self.summarised = compactions.compacted(folder)
+        self.written = written(folder)
+        self.profile_sources = set[str]()
+        profile = folder.find(PROFILE)
+        if profile:
+            for line in profile.lines:
+                self.profile_sources.update(SOURCE_MARK.findall(line))
+
+    def state(self, stat: Stat) -> MemoryState | None:
+        """Return how the memory in a file stands; None if the file is gone."""
+        data = b""
+        is_readable = stat.size <= LARGEST
+        try:
+            data = self.folder.read(stat.path, MAX_YAML_CHARS)
+        except NotFound:
+            return None
+        except (FilememError, OSError):
+            is_readable = False
+        memory = parse(stat.path, data)
+        history = self.recalls.get(live(memory.path), RecallHistory())
+        has_ended = self._has_ended(memory)
+        now = self._strength(memory, history)
+        lasts = self._lasts(memory, has_ended=has_ended)
+        if not (is_readable or memory.archived):
+            lasts = UNREADABLE
+        is_fresh = now is not None and now.retention >= self.settings.threshold
+        returns = ""
+        if memory.archived and history.archived and not _is_past(memory):
+            returns = lasts
+            if not lasts and history.since and is_fresh and not has_ended:
+                returns = RECALLED
+        return MemoryState(
+            path=memory.path,
+            date=memory.date,
+            front=memory.metadata,
+            size=stat.size,
+            own_digest=self._own_digest(memory),
+            recalls=history,
+            strength=now,
+            has_ended=has_ended,
+            lasts=lasts,
+            returns=returns,
+        )
+
+    def _written(self, memory: Memory) -> Written:
+        return self.written.get(live(memory.path), Written())
+
+    def _own_digest(self, memory: Memory) -> str:
+        """Return the digest of a file that is the person's; '' for the program's: a
+        summary, a conversation, the profile, a memory as it was left or superseded."""
+        is_machines = memory.kind in ("summaries", "sessions") or memory.path == PROFILE
+        is_left = self._written(memory).has(memory.data)
+        if is_machines or is_left or "superseded_by" in memory.metadata:
+            return ""
+        return digest(memory.data)
+
+    def _strength(self, memory: Memory, history: RecallHistory) -> Strength | None:
+        """Return how strong a memory is. It fades from the last day that it names, or
+        from the day on which it was written, if that is later."""
+        if memory.date is None:
+            return None
+        start = max(
+            memory.date,
+            *(memory.metadata.get(key, memory.date) for key in _DAYS),
+            min(self._written(memory).days, default=memory.date),
+        )
+        importance = memory.metadata.get("importance", IMPORTANCE)
+        stability_days = first_stability(importance, self.settings.stability_days)
+        if _is_standing(memory):
+            stability_days *= STANDING_FACTOR
+        return strength(
+            start,
+            history.days,
+            self.today,
+            stability_days,
+            spacing_growth=self.settings.spacing_growth,
+            clock=self.clock,
+        )
+
+    def would_keep(self, state: MemoryState, day: dt.date, factor: float) -> bool:
+        """Tell whether a memory would not have faded by a recall, had its stability
+        begun longer by a factor."""
+        if state.strength is None:
+            return True
+        found = strength(
+            state.strength.start,
+            [recall for recall in state.recalls.days if recall < day],
+            day,
+            state.strength.first_days * factor,
+            spacing_growth=self.settings.spacing_growth,
+            clock=self.clock,
+        )
+        return found.retention >= self.settings.threshold
+
+    def _has_ended(self, memory: Memory) -> bool:
+        if memory.kind not in ("facts", "lessons"):
+            return False
+        since = memory.metadata.get("valid_from", dt.date.min)
+        until = memory.metadata.get("valid_until", dt.date.max)
+        return bool(until < self.today and since <= self.today)
+
+    def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
+        """Return why a memory does not fade, a key of LASTING; '' if it does. The first
+        reason that holds counts."""
+        importance = memory.metadata.get("importance", IMPORTANCE)
+        if memory.path == PROFILE:
+            return "profile"
+        if memory.metadata.get("pinned"):
+            return "pinned"
+        if memory.kind == "summaries":
+            return "summaries"
+        if memory.date is None:
+            return "without a date"
+        if live(memory.path) in self.profile_sources:
+            return "what the profile rests on"
+        if importance >= LASTING_IMPORTANCE and not has_ended:
+            return "important"
+        if memory.kind == "sessions":
+            return "" if live(memory.path) in self.summarised else "not summarised"
+        if has_ended or (_is_past(memory) and memory.kind in ("facts", "lessons")):
+            return ""
+        if memory.kind != "facts":
+            return "lessons and notes"
+        return "your own" if _is_standing(memory) and not memory.sources else ""
+
+
+_DAYS = ("day", "valid_from", "valid_until")
+
+
+def _is_past(memory: Memory) -> bool:
+    """Tell whether a memory in the archive stays there whatever is recalled."""
+    return memory.kind == "summaries" or bool(memory.metadata.get("superseded_by"))
+
+
+def _is_standing(memory: Memory) -> bool:
+    """Tell whether a memory is a fact on how things stand: no event, no plan, no
+    trifle, and not replaced by another."""
+    importance = memory.metadata.get("importance", IMPORTANCE)
+    is_episode = "kind" in memory.metadata or importance <= TRIFLING_IMPORTANCE
+    return memory.kind == "facts" and not (is_episode or _is_past(memory))
+
+
+# -- too soon --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ArchiveUse:
+    """How often facts were recalled of late, and how often out of the archive.
+
+    Attributes:
+        recalls: of facts, in USE_DAYS.
+        returns: those of them that came out of the archive.
+        stability_days: that would have kept those; None where they are few.
+    """
+
+    recalls: int = 0
+    returns: int = 0
+    stability_days: int | None = None
+
+    def __str__(self) -> str:
+        said = (
+            f"Of {counted(self.recalls, 'recall')} in {USE_DAYS} days {self.returns}"
+            " came out of the archive"
+        )
+        if self.stability_days:
+            said += f"; stability_days: {self.stability_days} would have kept them"
+        return f"{said}."
+
+
+def archive_use(
+    folder: Folder, states: Iterable[MemoryState], today: dt.date
+) -> ArchiveUse:
+    """Return whether jobs archive too soon, by the recalls of facts that still hold."""
+    observer = _Observer(folder, today)
+    settings = observer.settings
+    since = today - dt.timedelta(USE_DAYS)
+    count = 0
+    returned = list[tuple[MemoryState, dt.date]]()
+    for state in states:
+        if state.kind == "facts" and not state.is_past:
+            count += sum(since < day <= today for day in state.recalls.days)
+            for day in state.recalls.returns:
+                if since < day <= today:
+                    returned.append((state, day))
+    if len(returned) <= count / MANY_RETURNS:
+        return ArchiveUse(count, len(returned))
+    needed = settings.stability_days
+    while needed < MAX_STABILITY_DAYS:
+        factor = needed / settings.stability_days
+        if all(observer.would_keep(state, day, factor) for state, day in returned):
+            break
+        needed += 10
+    return ArchiveUse(count, len(returned), round(needed))
+
+
+# -- one memory, in words --------------------------------------------------------------
+
+
+def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
+    """Say why a memory is where it is, and when it will fade.
+
+    Raises:
+        NotFound, Refused: there is none.
+    """
+    where = folder.locate(path)
+    states = {state.path: state for state in memory_states(folder, today)}
+    state = states.get(where)
+    if state is None:
+        raise NotFound(f"{where} is gone; nothing was done.")
+    if state.archived:
+        return [f"{where} is in the archive.", _in_archive(state)]
+    said = [f"{where} is live."]
+    if state.lasts or state.strength is None:
+        return [*said, f"It does not fade. {LASTING[state.lasts]}"]
+    if state.has_ended:
+        until = state.front["valid_until"]
+        return [*said, f"It held until {until}, so the next sweep archives it."]
+    said += _fading(state, state.strength, config.of(folder), today)
+    citing = [
+        one.path for one in states.values() if not one.archived and where in one.sources
+    ]
+    if citing:
+        said.append(f"It stays as long as what cites it does: {first_few(citing)}.")
+    return said
+
+
+def _fading(
+    state: MemoryState, now: Strength, settings: config.Config, today: dt.date
+) -> Iterator[str]:
+    """Say what retention comes from, and when the memory will be archived."""
+    importance = state.front.get("importance", IMPORTANCE)
+    yield (
+        f"It fades from {now.start}; its importance is {importance} of 10, so its"
+        f" stability began at {now.first_days:.1f} days."
+    )
+    recalled = {day for day in state.recalls.days if now.start < day <= today}
+    since = "that day"
+    if recalled:
+        since = "its last recall"
+        yield (
+            f"It was recalled on {counted(len(recalled), 'later day')}, last on"
+            f" {now.last}, and its stability has grown to {now.stability_days:.1f}"
+            " days."
+        )
+    yield (
+        f"Retention is {now.retention:.3f} = exp(-{now.idle_days} /"
+        f" {now.stability_days:.1f}), by the days of use since {since}."
+    )
+    threshold = settings.threshold
+    left = now.days_left(threshold, today)
+    if left > 0:
+        when = day_after(today, math.ceil(left))
+        yield (
+            f"Without a recall it falls under {threshold:g} in {left:.0f} days of use,"
+            f" not before {when}."
+        )
+    else:
+        under = f"It is under the threshold of {threshold:g}"
+        yield f"{under}, so the next sweep archives it."
+
+
+def _in_archive(state: MemoryState) -> str:
+    """Say since when a memory is in the archive, and what brings it back."""
+    stays = "so it does not come back by itself"
+    newer = state.front.get("superseded_by")
+    if newer:
+        return f"It tells what was: it is superseded by {newer}, {stays}."
+    if state.has_ended:
+        until = state.front["valid_until"]
+        return f"It tells what was: it held until {until}, {stays}."
+    if not state.recalls.archived or state.kind == "summaries":
+        return f"No job has put it here, {stays}; filemem restore brings it back."
+    since = f"A job archived it on {state.recalls.archived[:10]}."
+    if state.returns:
+        reason = LASTING.get(state.returns, "It was recalled since.")
+        return f"{since} The next sweep brings it back. {reason}"
+    return (
+        f"{since} As far as is known it is still true. When it is opened or cited, the"
+        " next sweep brings it back."
+    )
+
+
+def day_after(today: dt.date, days: int) -> dt.date:
+    """Return the day so many days from today, at most the calendar's last."""
+    return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))

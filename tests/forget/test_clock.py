@@ -1,0 +1,256 @@
+"""The clock of fading runs on the days on which a person uses their memory, and a sweep
+never archives much at once without a yes."""
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+from programs import clean, filemem, lay
+from terminal import Terminal
+
+from filemem import Store, User, jobs, overview
+from filemem.store import recalls
+from filemem.store.usage import days_of_use
+
+BEGAN = dt.date(2026, 1, 1)
+EVENT = "---\nkind: event\n---\nHad tea.\n"
+STANDING = "---\nsource: sessions/x.md:1\n---\nRows on Mondays.\n"
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> User:
+    return Store(tmp_path / "store").user("ann")
+
+
+def day(number: int) -> dt.date:
+    return BEGAN + dt.timedelta(number)
+
+
+def used(user: User, *numbers: int) -> None:
+    """Have the person have talked on some days."""
+    days = "".join(f'{{"day": "{day(number)}"}}\n' for number in numbers)
+    lay(user.folder.root, {".filemem/days.log": days})
+
+
+def swept(user: User, number: int, **how: object) -> dict[str, list[str]]:
+    at = dt.datetime.combine(day(number), dt.time(3))
+    facts: dict[str, list[str]] = jobs.sweep(user.folder, at, **how).facts  # type: ignore[arg-type]
+    return facts
+
+
+def events(count: int, number: int = 0) -> dict[str, str]:
+    """Events of some days in a row."""
+    names = (f"facts/2026/{day(number + one)}-{one}.md" for one in range(count))
+    return dict.fromkeys(names, EVENT)
+
+
+def run(user: User, *words: str) -> str:
+    where = ("--store", user.folder.store, "--user", "ann")
+    return filemem(*words, *where, env=clean()).stdout
+
+
+def test_nothing_fades_while_nobody_talks(ann: User) -> None:
+    """Eight months later the events of a month are as they were a week after it."""
+    lay(ann.folder.root, events(30))
+    used(ann, *range(30))
+    for later in (37, 270, 3000):
+        assert swept(ann, later)["archived"] == []
+    used(ann, *range(250))
+    assert (
+        "facts/2026/2026-01-01-0.md"
+        in swept(ann, 250, large=jobs.Large.ALL)["archived"]
+    )
+
+
+def test_in_a_store_of_before_every_day_counts_until_its_first_day_of_use(
+    ann: User,
+) -> None:
+    lay(ann.folder.root, {"facts/2026-01-01-x.md": EVENT})
+    used(ann, 200)
+    assert swept(ann, 207)["archived"] == []
+    assert swept(ann, 3000)["archived"] == []
+    used(ann, 201, 205, 208)
+    assert swept(ann, 208)["archived"] == ["facts/2026-01-01-x.md"]
+
+
+def test_a_days_use_is_noted_once(ann: User) -> None:
+    """A turn, a remembered fact, a search of their own at a terminal."""
+    run(ann, "chat", "-m", "I row.", "--today", "2026-03-01T09:30", "--new")
+    run(ann, "chat", "-m", "I ski.", "--today", "2026-03-01T10:30")
+    ann.remember("Likes tea.", today=dt.date(2026, 3, 2))
+    messages = [{"role": "user", "content": "I dive."}]
+    ann.add_conversation(messages, id="now")
+    today = {dt.datetime.now().astimezone().date()}
+    assert days_of_use(ann.folder) == {day(59), day(60)} | today
+    log = Path(ann.folder.bookkeeping("days.log")).read_text()
+    assert len(log.splitlines()) == 3
+
+
+def test_a_search_at_a_terminal_is_a_use(ann: User, tmp_path: Path) -> None:
+    lay(ann.folder.root, {"facts/2026-01-01-x.md": EVENT})
+    words = ["filemem", "grep", "tea", "--store", ann.folder.store]
+    with Terminal(words, clean(), str(tmp_path)) as term:
+        term.expect("Had tea")
+        assert term.end() == 0
+    assert len(days_of_use(ann.folder)) == 1
+
+
+def test_what_is_no_use(ann: User, tmp_path: Path) -> None:
+    """Jobs, searches of a script, the past days of an import, what an assistant says."""
+    lay(ann.folder.root, {"facts/2026-01-01-x.md": EVENT})
+    said = {"role": "user", "content": "I row.", "created_at": "2026-02-01T09:00:00"}
+    lay(tmp_path, {"old.jsonl": json.dumps({"messages": [said]}) + "\n"})
+    run(ann, "import", "openai-jsonl", str(tmp_path / "old.jsonl"))
+    assert ann.folder.paths()[1:], "it was imported"
+    run(ann, "maintain", "--today", "2026-03-02")
+    run(ann, "search", "tea")
+    run(ann, "status")
+    answer = {"role": "assistant", "content": "You row."}
+    ann.add_conversation([answer], id="machine")
+    assert days_of_use(ann.folder) == set()
+
+
+def test_a_file_that_a_job_finds_changed_is_a_use_of_that_day(ann: User) -> None:
+    """Once, and none of what was there before, or is the program's."""
+    lay(ann.folder.root, {"notes/a.md": "Tea.\n"})
+    ann.remember("Likes tea.", today=day(0))
+    swept(ann, 1)
+    ann.remember("Likes rum.", today=day(2))
+    swept(ann, 3)
+    assert days_of_use(ann.folder) == {day(0), day(2)}
+    lay(ann.folder.root, {"notes/a.md": "Tea, and cake.\n"})
+    swept(ann, 9)
+    swept(ann, 10)
+    assert days_of_use(ann.folder) == {day(0), day(2), day(9)}
+
+
+def test_a_memory_fades_from_the_day_on_which_it_came(ann: User) -> None:
+    """Ten years that were imported do not fade at the first sweep."""
+    old = dt.date(2016, 5, 1)
+    ann.remember("Had tea.", importance=3, today=dt.date(2026, 3, 1))
+    [path] = ann.folder.paths()
+    dated = path.replace("2026-03-01", f"{old}").replace("/2026/", "/2016/")
+    ann.folder.move({path: dated})
+    log = Path(ann.folder.bookkeeping("consolidated.jsonl"))
+    log.write_text(log.read_text().replace(path, dated))
+    Path(ann.folder.bookkeeping("days.log")).unlink()
+    assert swept(ann, 60)["archived"] == []
+    assert swept(ann, 60 + 125)["archived"] == [dated]
+
+
+def test_standing_facts_fade_eight_times_as_slowly_and_what_you_said_never(
+    ann: User,
+) -> None:
+    """Without a recall a fact of a talk is archived after 1,658 days of use."""
+    facts = {
+        "facts/2026-01-01-told.md": STANDING,
+        "facts/2026-01-01-weighty.md": STANDING.replace(
+            "---\n", "---\nimportance: 9\n", 1
+        ),
+        "facts/2026-01-01-mine.md": "Rows on Mondays.\n",
+    }
+    lay(ann.folder.root, facts)
+    ann.remember("Never fades.", importance=5, today=BEGAN)
+    used(ann, *range(1660))
+    assert swept(ann, 1657)["archived"] == []
+    assert swept(ann, 1658)["archived"] == ["facts/2026-01-01-told.md"]
+    ann.tools().call("open", {"path": "facts/2026-01-01-told.md"})
+
+
+# -- much at once ----------------------------------------------------------------------
+
+
+def test_a_large_sweep_waits_for_a_yes(ann: User) -> None:
+    """`status` says how many wait, until they are archived."""
+    lay(ann.folder.root, events(60))
+    at = ("--today", "2026-12-31")
+    said = run(ann, "sweep", *at)
+    waits = "60 faded facts wait for your yes: filemem sweep --yes"
+    assert waits in said and "Archived" not in said
+    assert waits in run(ann, "status", *at)
+    assert run(ann, "sweep", "--yes", *at).count("Archived") == 60
+    assert "wait for your yes" not in run(ann, "status", *at)
+
+
+def test_the_next_chat_says_how_many_wait(ann: User) -> None:
+    lay(ann.folder.root, events(60))
+    swept(ann, 400)
+    command = ["filemem", "chat", "--store", ann.folder.store]
+    with Terminal(command, clean(), ann.folder.store) as term:
+        term.expect("60 faded facts wait for your yes: filemem sweep --yes")
+
+
+def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
+    """And no more within thirty days, however many nights there are."""
+    lay(ann.folder.root, events(150))
+    for number, expected in ((400, 30), (401, 0), (420, 0), (431, 24)):
+        at = dt.datetime.combine(day(number), dt.time(3))
+        before = len(ann.folder.paths())
+        done = jobs.maintain(ann.folder, at, None)
+        [sweep] = [one for one in done if one.job == "sweep"]
+        assert len(sweep.facts["archived"]) == expected, number
+        assert len(ann.folder.paths()) == before
+        first = sorted(events(150))[0]
+        assert number > 400 or first in sweep.facts["archived"]
+
+
+def test_twenty_facts_are_never_many(ann: User) -> None:
+    lay(ann.folder.root, events(20))
+    assert len(swept(ann, 400)["archived"]) == 20
+
+
+# -- too soon --------------------------------------------------------------------------
+
+
+def test_status_tells_what_came_out_of_the_archive_and_what_would_have_kept_it(
+    ann: User,
+) -> None:
+    """With S at 180 days they would have been there."""
+    lay(ann.folder.root, events(10))
+    paths = sorted(events(10))
+    swept(ann, 300)
+    at = dt.datetime.combine(day(400), dt.time(9))
+    for path in paths[:2]:
+        recalls.note_recall(ann.folder, path, recalls.OPENED, at)
+        recalls.note_recall(ann.folder, path, recalls.CITED, at)
+    said = "\n".join(overview.status(ann.folder, at).said)
+    assert "Of 4 recalls in 90 days 2 came out of the archive" in said
+    assert "stability_days: 180 would have kept them" in said
+    lay(ann.folder.store, {"filemem.yaml": "stability_days: 180\n"})
+    for path in paths[:2]:
+        ann.folder.move({f"archive/{path}": path})
+    again = Store(ann.folder.store).user("ann")
+    assert not set(paths[:2]) & set(swept(again, 399)["archived"])
+
+
+def test_ten_years_of_daily_use_of_five_hundred_facts_lose_nothing(ann: User) -> None:
+    """What fades is archived by kind; all of it answers, and comes back when used."""
+    kinds = {
+        "event": "kind: event\nsource: sessions/x.md:1",
+        "plan": "kind: plan\nday: 2026-06-01\nsource: sessions/x.md:1",
+        "trifle": "importance: 2\nsource: sessions/x.md:1",
+        "standing": "source: sessions/x.md:1",
+        "weighty": "importance: 8\nsource: sessions/x.md:1",
+        "asked": "importance: 6",
+    }
+    texts = {}
+    for number in range(500):
+        kind = list(kinds)[number % len(kinds)]
+        text = f"---\n{kinds[kind]}\n---\nThe word {kind}{number}.\n"
+        texts[f"facts/2026/{day(number % 300)}-{kind}-{number}.md"] = text
+    lay(ann.folder.root, texts)
+    used(ann, *range(3650))
+    went = swept(ann, 3650, large=jobs.Large.ALL)["archived"]
+    gone = {path.split("-")[3] for path in went}
+    assert gone == {"event", "plan", "trifle", "standing"}
+    assert len(went) == sum(path.split("-")[3] in gone for path in texts)
+    for path in went[::40]:
+        word = path.split("-")[3] + path.split("-")[4].removesuffix(".md")
+        [first] = ann.search_files(word, limit=1)
+        assert first.path == f"archive/{path}" and word in first.text
+        recalls.note_recall(ann.folder, path, recalls.CITED, dt.datetime(2036, 1, 1))
+    back = swept(ann, 3660, large=jobs.Large.ALL)["restored"]
+    assert sorted(back) == sorted(went[::40])
+    for path in back:
+        assert ann.folder.read(path).decode() == texts[path]
