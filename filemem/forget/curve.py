@@ -1,7 +1,7 @@
 """The forgetting curve: how much of a memory is left after some days without recall.
 
-Retention is R = exp(-t / S): t the days of use since the last recall, S the stability in
-days. The exponential with a stability of its own for every memory is Wozniak,
+Retention is R = exp(-t / S): t the days of use since the last recall, S the stability
+in days. The exponential with a stability of its own for every memory is Wozniak,
 Gorzelanczyk and Murakowski's ("Two components of long-term memory", Acta Neurobiologiae
 Experimentalis 55, 1995), after Ebbinghaus's measurements of savings ("Ueber das
 Gedaechtnis", 1885). It orders memories and is no probability: over many memories use

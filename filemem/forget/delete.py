@@ -1,7 +1,7 @@
 """Deleting what a plan names, and looking for what is left.
 
-Records first, then files and lines by the level that the plan gave them: what cites goes
-before what is cited. So the same request finishes a deletion that was cut off.
+Records first, then files and lines by the level that the plan gave them: what cites
+goes before what is cited. So the same request finishes a deletion that was cut off.
 """
 
 import codecs

@@ -102,7 +102,7 @@ def line_text(
 
 
 class DatedLines:
-    """The lines of one file as the tools show them, a turn of another day with its day."""
+    """The lines of a file as the tools show them; turns of another day have theirs."""
 
     def __init__(self, folder: Folder, path: str) -> None:
         memory = text_file(folder, path)
