@@ -4,8 +4,10 @@ is recorded. Without a model the best passages of one search answer."""
 import contextlib
 import datetime as dt
 import functools
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
@@ -120,6 +122,29 @@ class Conversation:
         """
         self.record_turn(text, listen)
         return self.answer(listen)
+
+    def stream(self, text: str) -> Iterator[str]:
+        """Say something, and yield the answer piece by piece as it comes.
+
+        Raises as `say` does. Whoever stops to listen has the answer kept all the same.
+        """
+        heard: SimpleQueue[Event | Exception | None] = SimpleQueue()
+        threading.Thread(target=self._say_into, args=(text, heard)).start()
+        for event in iter(heard.get, None):
+            if isinstance(event, Exception):
+                raise event
+            if isinstance(event, Text):
+                yield event.text
+
+    def _say_into(
+        self, text: str, heard: "SimpleQueue[Event | Exception | None]"
+    ) -> None:
+        """Say something, and hand on what is heard; None, or an error, ends it."""
+        try:
+            self.say(text, heard.put)
+            heard.put(None)
+        except Exception as error:  # noqa: BLE001  raised by who listens
+            heard.put(error)
 
     def record_turn(self, text: str, listen: Listener = ignore) -> None:
         """Keep what the person said, unless it is there already and was not answered.

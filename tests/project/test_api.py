@@ -352,6 +352,17 @@ def test_a_conversation_is_taken_up_again_by_its_id(nora: User) -> None:
     assert nora.conversation(id="chat-8").transcript.turns() == []
 
 
+def test_an_answer_streams_and_is_kept_though_nobody_listens(nora: User) -> None:
+    talk = nora.conversation(FakeModel("Bees.", ModelError("gone")))
+    assert "".join(talk.stream("What do I keep?")) == "Bees."
+    with pytest.raises(ModelError, match="gone"):
+        list(talk.stream("And what else?"))
+    assert [turn.text for turn in talk.transcript.turns()][1:3] == [
+        "Bees.",
+        "And what else?",
+    ]
+
+
 def test_many_facts_are_kept_in_one_pass_and_once(nora: User) -> None:
     facts = [
         "Keeps bees.",
