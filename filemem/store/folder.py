@@ -309,8 +309,9 @@ class Folder:
                 place = self.bookkeeping("job.lock")
                 held.enter_context(files.lock(place, wait, signed=True))
             except Busy as error:
-                what = f"another job is running on {self.name}'s memories"
-                raise Busy(f"{what}: {error}") from None
+                raise Busy(
+                    f"another job is running on {self.name}'s memories: {error}"
+                ) from None
             self._at_work = threading.get_ident()
             held.callback(setattr, self, "_at_work", 0)
             yield
