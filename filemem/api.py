@@ -38,6 +38,7 @@ from filemem.learn.consolidate import cost
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
+from filemem.learn.records import WRITTEN
 from filemem.learn.remember import Asked, reject
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
@@ -320,7 +321,8 @@ class User:
     ) -> list[str]:
         at = self._at(day)
         done = jobs.remembered(self.folder, asked, at, with_secrets=with_secrets)
-        self._tell("remembered", len(report_of([done.told()], None).kept))
+        written = [one for one in done.decisions if one.action in WRITTEN]
+        self._tell("remembered", len(written))
         return [one.path for one in done.decisions]
 
     @_disk_told()
