@@ -17,7 +17,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 from filemem import index, overview
-from filemem.errors import FilememError, in_words, missing_extra
+from filemem.errors import FilememError, NotFound, in_words, missing_extra
 from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
@@ -249,11 +249,13 @@ def accept(user: Folder, log: LearnLog, found: Proposal, at: dt.datetime) -> App
     found = proposals.read(user, found.path)
     if not found.forgets:
         return keeping.accept(user, log, found, at)
-    keeping.reject(user, found)
     there = [one for one in found.forgets if user.find(split_place(one)[0])]
-    if not there:
-        return Applied()
-    return Applied(notes=forget(user, plan_deletion(user, places=there), at).said)
+    done = Applied()
+    if there:
+        done.notes += forget(user, plan_deletion(user, places=there), at).said
+    with contextlib.suppress(NotFound):  # it went with what it names
+        keeping.reject(user, found)  # last, so that a job at work loses no wish
+    return done
 
 
 # -- what keeps a memory in order ------------------------------------------------------

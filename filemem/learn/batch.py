@@ -11,7 +11,7 @@ from filemem.learn.log import LearnLog, ReadFile, digest
 from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
 from filemem.store.folder import Folder
-from filemem.store.paths import PROFILE
+from filemem.store.paths import PROFILE, live
 from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.text.redaction import redact
@@ -37,7 +37,7 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     owner = display(known.folder.name)
     facts = sorted(known.live.values(), key=lambda one: (one.since, one.path))
     for one in facts:
-        said = digest(f"{one.path}\0{one.text}")
+        said = digest(f"{live(one.path)}\0{one.text}")
         is_asked_for = one.kind == "facts" and not one.sources and not one.said_by
         if is_asked_for and said not in log.read and len(facts) > 1:
             file = ReadFile(0, "", 0)

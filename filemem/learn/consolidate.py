@@ -24,7 +24,7 @@ from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
-from filemem.llm.model import Model, ModelError, Reply, ToolsRefused
+from filemem.llm.model import Model, ModelError, PromptTooLong, Reply, ToolsRefused
 from filemem.store import config
 from filemem.store.folder import (
     PROPOSED,
@@ -158,6 +158,21 @@ class Unreadable(ModelError):
     """An answer was not understood."""
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """What came of one try to have turns read.
+
+    Attributes:
+        answer: what was understood of it.
+        is_full: the request or the answer did not fit.
+        fault: a sentence of the model's, if it took no request as long.
+    """
+
+    answer: Noted
+    is_full: bool = False
+    fault: str = ""
+
+
 @dataclass
 class Reading:
     """A model at work on what waits.
@@ -211,41 +226,48 @@ class Reading:
             yield Applied(error=error)
 
     def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
-        """Read one batch; an answer that cannot be read whole is asked for once more.
-
-        In halves where it did not fit.
+        """Read one batch; what does not fit whole is read in halves.
 
         Raises:
-            Unreadable: nothing of the second answer could be read either.
+            Unreadable: of some of it nothing could be read; the rest is read.
         """
         told = [turn for turn in batch if turn.has_words]
-        answer = Noted()
-        is_full = False
-        if told:
-            name = self.model.name
-            today = self.at.date()
-            request = build_request(self.folder, told, self.known, today)
-            reply = self._ask(request.text)
-            is_full = reply.finish == "length"
-            if is_full and len(batch) > 1:
-                middle = len(batch) // 2
-                yield from self._read_batch(batch[:middle])
-                yield from self._read_batch(batch[middle:])
-                return
-            answer = read_answer(request, reply, name)
-            if answer.is_cut_off and not is_full:
-                reply = self._ask(request.text + ASK_AGAIN)
-                answer = read_answer(request, reply, name)
-            if answer.is_cut_off and not answer.claims:
-                said = answer.beginning or "nothing"
-                why = f"{name} answered with no facts that can be read: {said}"
-                if is_full:
-                    self._note_cut(batch)
-                raise Unreadable(why)
-        done = self._applied(batch, answer)
-        if is_full and answer.is_cut_off:
+        attempt = self._attempt(told) if told else Attempt(Noted())
+        if attempt.is_full and len(batch) > 1:
+            yield from self._read_in_halves(batch)
+            return
+        if attempt.is_full and attempt.answer.is_cut_off:
             self._note_cut(batch)
-        yield done
+        if attempt.answer.is_cut_off and not attempt.answer.claims:
+            said = attempt.answer.beginning or "nothing"
+            why = f"{self.model.name} answered with no facts that can be read: {said}"
+            raise Unreadable(attempt.fault or why)
+        yield self._applied(batch, attempt.answer)
+
+    def _read_in_halves(self, batch: list[SaidTurn]) -> Iterator[Applied]:
+        """Read both halves of a batch, the second though the first cannot be read."""
+        failure: Unreadable | None = None
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            try:
+                yield from self._read_batch(half)
+            except Unreadable as error:
+                failure = error
+        if failure:
+            raise failure
+
+    def _attempt(self, told: list[SaidTurn]) -> Attempt:
+        """Ask about turns, and once more if what came cannot be read but had room."""
+        request = build_request(self.folder, told, self.known, self.at.date())
+        try:
+            reply = self._ask(request.text)
+            answer = read_answer(request, reply, self.model.name)
+            if answer.is_cut_off and reply.finish != "length":
+                reply = self._ask(request.text + ASK_AGAIN)
+                answer = read_answer(request, reply, self.model.name)
+        except PromptTooLong as error:
+            return Attempt(Noted(is_cut_off=True), is_full=True, fault=str(error))
+        return Attempt(answer, is_full=reply.finish == "length")
 
     def _ask(self, told: str) -> Reply:
         """Have the model note what is worth it, by a call, or without tools in JSON."""

@@ -113,7 +113,12 @@ class KnownMemories:
         if path and path not in self.live:
             self._read(path)
         known = self.live.get(path)
-        return known if known and known.letters == letters else None
+        if known and known.letters == letters:
+            return known
+        for other in self.live.values() if path else ():  # what it was known by is gone
+            if (other.kind, other.letters) == (kind, letters):
+                return other
+        return None
 
     def note_written(self, decision: Decision) -> None:
         """Know what was just written, which is read only if it is told again."""
@@ -175,7 +180,13 @@ class KnownMemories:
             ended = _ended(claim, targets)
             return Decision(Action.REFUSE, "", claim, claim.fault, ended)
         same = self.same(claim.kind, claim.text)
-        if same:
+        is_corrected = (
+            claim.action is Action.UPDATE
+            and same in targets
+            and same is not None
+            and same.text != plain(claim.text)
+        )
+        if same and not is_corrected:
             return self._known_already(claim, same, targets)
         return self._changing(claim, targets) if targets else self._new(claim)
 
@@ -209,6 +220,8 @@ class KnownMemories:
             An update where the memory is as the program left it, else a supersession; a
             new memory beside a pinned one.
         """
+        if claim.action is Action.SUPERSEDE:  # those first that it may end
+            targets = sorted(targets, key=lambda one: not one.may_end(claim.day))
         target = targets[0]
         if target.pinned:
             reason = f"says otherwise than {target.path}, which is pinned"

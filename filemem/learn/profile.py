@@ -223,7 +223,10 @@ def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> App
     """
     if not excess(folder):
         return Applied()
-    lines = folder.memory(PROFILE).body.splitlines()
+    page = folder.memory(PROFILE)
+    if page.front.get("read_only") is True:
+        return Applied()
+    lines = page.body.splitlines()
     told = []
     for number, line in enumerate(lines, 1):
         told.append(f"{number}. {SOURCE_MARK.sub('', line)}")
@@ -239,9 +242,12 @@ def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> App
     except ModelError as error:
         return Applied(error=f"{error} The profile stays as it is.")
     gone: set[str] = set()
-    for number in re.findall(r"\d{1,6}", reply.text):
+    is_list = re.fullmatch(r"[\d\s,.]+", reply.text)
+    for number in re.findall(r"\d{1,6}", reply.text) if is_list else ():
         named = lines[int(number) - 1 : int(number)]
         gone.update(line for line in named if digest(line) in log.lines)
+    if not gone:
+        return Applied(notes=[f"{model.name} named no line that leaves {PROFILE}."])
     with folder.locked():
         folder.edit(PROFILE, partial(_without, gone))
         done = revise(folder, log, today)

@@ -15,6 +15,7 @@ from filemem.learn.proposals import Proposal
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.write import Writer
 from filemem.store import files
+from filemem.store.fields import DESCRIBING, OF_FACTS
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.paths import live
@@ -39,7 +40,7 @@ class Asked:
         replaces: the path of a fact that it supersedes, as does a fact that says it
             already.
         id: by which another program knows it; what came once is not kept again.
-        metadata: further keys of its front matter.
+        metadata: further keys of its front matter; those of filemem's own are left out.
     """
 
     text: str
@@ -120,7 +121,8 @@ def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
         "tags": [gate.clean(str(tag)).text for tag in named],
     }
     for key, value in asked.metadata.items():
-        if re.fullmatch(r"[\w-]+", key) and key not in front:
+        is_ours = key in front or key in DESCRIBING or key in OF_FACTS
+        if re.fullmatch(r"[\w-]+", key) and not is_ours:
             front[key] = gate.clean(str(value)).text
     text = " ".join(body.split())
     return Claim(

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -149,7 +150,7 @@ def _unread_of(
     passages = [one for one in memory.passages if one.speaker]
     if not passages:
         return
-    digests = [_digest(memory, one) for one in passages]
+    digests = _digests(memory, passages)
     last_day = passages[-1].day or memory.date
     own_names = set(map(display, folder.own_names()))
     clock = passages[-1].time or f"{dt.datetime.fromtimestamp(changed / 1e9):%H:%M}"
@@ -181,7 +182,17 @@ def _unread_of(
             yield turn
 
 
-def _digest(memory: Memory, passage: Passage) -> str:
+def _digests(memory: Memory, passages: Iterable[Passage]) -> list[str]:
+    """Return what each turn is known by: its words, and how often they came before."""
     when = memory.when
     begun = f"{when.date} {when.time}\0" if when else ""
-    return digest(f"{begun}{passage.speaker}\0{passage.text}")
+    times = Counter[str]()
+    found: list[str] = []
+    for passage in passages:
+        said = f"{begun}{passage.speaker}\0{passage.text}"
+        if times[said]:
+            found.append(digest(f"{said}\0{times[said]}"))
+        else:
+            found.append(digest(said))
+        times[said] += 1
+    return found

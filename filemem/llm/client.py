@@ -257,6 +257,8 @@ class OpenAIModel(ModelEndpoint):
         completions = self._connect().chat.completions
         with completions.create(model=self.name, stream=True, **request) as stream:
             self._stream = stream
+            if self._is_stopped:  # before it began
+                raise IncompleteAnswer(BROKEN_OFF)
             try:
                 response = stream.response
                 if "json" not in response.headers.get("content-type", ""):

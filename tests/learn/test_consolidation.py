@@ -22,9 +22,9 @@ from filemem.learn import consolidate, proposals
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import WRITTEN, Action, Claim, Decision
-from filemem.learn.remember import remember
+from filemem.learn.remember import Asked, remember, remember_all
 from filemem.llm.client import OpenAIModel
-from filemem.llm.model import FailFastModel, Reply, ToolCall, Usage
+from filemem.llm.model import FailFastModel, PromptTooLong, Reply, ToolCall, Usage
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
 
@@ -213,6 +213,56 @@ def test_a_turn_whose_answer_alone_has_no_room_is_paid_for_once(
     another.name = "another"
     remembered(user, JULY, another)
     assert len(another.told) == 1 and waiting(user) == 0
+
+
+def test_a_turn_that_a_model_has_no_room_for_keeps_no_other_from_being_read(
+    user: Folder,
+) -> None:
+    """It is asked about once, and waits for another model."""
+
+    class Small(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            if "a long story" in messages[-1]["content"]:
+                self.told.append("")
+                raise PromptTooLong("reader has no room for that.")
+            return super().ask(messages, tools, on_text)
+
+    talk(user, MAY, "It is a long story.")
+    talk(user, JUNE, "I live in Ghent.")
+    reader = Small(GHENT)
+    for _ in range(2):
+        list(consolidate.run(user, JULY, reader))
+    assert [user.memory(path).text.split("\n")[-2] for path in facts(user)] == [
+        "Nora lives in [[Ghent]]."
+    ]
+    assert waiting(user) == 1 and len(reader.told) == 3
+
+
+def test_a_turn_that_cannot_be_read_keeps_no_other_from_being_read(
+    user: Folder,
+) -> None:
+    class Odd(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            told = messages[-1]["content"]
+            if not re.search(r"(?m)^\[[\d:]+\] Nora: mumble", told):
+                return super().ask(messages, tools, on_text)
+            is_long = "Ghent" in told
+            return Reply("Sorry.", (), Usage(1, 1), "length" if is_long else "stop")
+
+    talk(user, MAY, "mumble", "I live in Ghent.", speakers=["nora"])
+    noted = list(consolidate.run(user, JUNE, Odd(GHENT)))
+    assert [one.claim.text for done in noted for one in done.decisions] == [
+        "Nora lives in [[Ghent]]."
+    ]
+    assert noted[-1].error and waiting(user) == 1
+
+
+def test_the_same_word_said_twice_in_a_talk_is_read_twice(user: Folder) -> None:
+    talk(user, MAY, "yes", "Is Ana your sister?", "yes", speakers=["nora", "ann"])
+    reader = Reader()
+    list(consolidate.run(user, JUNE, reader))
+    assert reader.told[0].count(": yes") == 2
+    assert waiting(user) == 0
 
 
 def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson(
@@ -539,6 +589,25 @@ def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
         f"- Nora's vet is Dr [[Ferran]]. <!-- {path} -->"
         in user.memory("profile.md").text
     )
+
+
+def test_a_correction_of_accents_or_of_a_point_is_one(user: Folder) -> None:
+    kept(user, "I take 1.125 mg.", note("Nora takes 1.125 mg.", "1.125"))
+    right = note("Nora takes 1125 mg.", "1125", update="1.125")
+    assert kept(user, "No, 1125 mg.", right, at=JUNE)
+    [path] = facts(user)
+    assert user.memory(path).text.endswith("---\n\nNora takes 1125 mg.\n")
+
+
+def test_what_holds_again_after_something_else_did_is_told_again_once(
+    user: Folder,
+) -> None:
+    asked = [Asked("Nora lives in Lisbon."), Asked("Nora lives in Porto.")]
+    lisbon, porto = remember_all(user, asked, MAY).paths[:2]
+    back = Asked("Nora lives in Lisbon.", replaces=porto)
+    done = remember_all(user, [back, Asked("Nora lives in Lisbon.")], JUNE)
+    assert facts(user) == [lisbon]
+    assert {one.path for one in done.decisions} == {lisbon}
 
 
 def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 from conversations import remembered, talk, tree
 from reader import Reader, note
 
-from filemem import Store
+from filemem import Busy, Store, User
 from filemem.cli import cli
 from filemem.learn import consolidate
 from filemem.store.folder import Folder
@@ -216,6 +217,21 @@ def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
     )
     assert "walnuts" not in said
     assert user.proposals() == []
+
+
+def test_a_wish_to_forget_that_another_job_keeps_waiting_is_not_lost(
+    user: Folder,
+) -> None:
+    review(user, "", "--accept-all")
+    talk(user, JUNE, "Forget the walnuts.", "Fine.")
+    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M2"]}
+    list(consolidate.run(user, JUNE, Reader(forget=[wish])))
+    with ThreadPoolExecutor(1) as other, user.job_lock():
+        accepting = other.submit(User(user).review()[0].accept)
+        with pytest.raises(Busy):
+            accepting.result()
+    assert len(user.proposals()) == 1
+    assert "walnuts" in kept(user)[NUTS]
 
 
 def status(user: Folder) -> str:
