@@ -172,23 +172,27 @@ def columns(text: str) -> int:
     return len(text) + len(_WIDE_CHAR.findall(text)) - len(_COMBINING.findall(text))
 
 
+MAX_HELD_CHARS = 1_000  # of a word that has not ended
+
+
 class Wrapper:
     """Breaks text that comes in pieces between words, and Chinese between characters.
 
-    `change` is applied to complete words first.
+    Code between ``` lines stays as it is. `change` is applied to complete words first.
     """
 
     def __init__(self, change: Callable[[str], str] = str) -> None:
         self._change = change
         self._held = ""  # came, and was not shown yet
         self._column = 0  # at which the next piece begins
+        self._in_code = False
 
     def feed(self, text: str, *, end: bool = False) -> str:
         """Return what may be shown now; the last word waits for more, or the `end`."""
         came = self._held + text
         complete = _COMPLETE.match(came)
         shown = complete.end() if complete else 0
-        if end:
+        if end or len(came) - shown > MAX_HELD_CHARS:
             shown = len(came)
         self._held = came[shown:]
         pieces = _PIECE.findall(self._change(came[:shown]))
@@ -199,8 +203,11 @@ class Wrapper:
         if piece == "\n":
             self._column = 0
             return piece
+        if not self._column and piece.lstrip().startswith("```"):
+            self._in_code = not self._in_code
         width = shutil.get_terminal_size().columns  # a window may change its size
-        if self._column and self._column + columns(piece) > width:
+        is_full = self._column + columns(piece) > width
+        if self._column and is_full and not self._in_code:
             piece = piece.lstrip()
             self._column = columns(piece) % width  # the terminal breaks a longer one
             return f"\n{piece}" if piece else ""

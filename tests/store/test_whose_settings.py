@@ -160,7 +160,13 @@ def test_wishes_of_a_store_that_merely_lies_here_are_data(
         """Whether the instructions hold the wish; a line says if they do not."""
         server.forget()
         done = run(home, "chat", "-m", "Hello", "--new", *words, **own, **more)
-        system = str(server.requests[0].body["messages"][0]["content"])
+        # Not what a process of its own asks about a talk before this one.
+        asked = [
+            one.body
+            for one in server.requests
+            if "search_files" in str(one.body["tools"])
+        ]
+        system = asked[0]["messages"][0]["content"]
         assert ("read as data" in done.stderr) != ("Answer in rhyme." in system)
         return "Answer in rhyme." in system
 
