@@ -233,7 +233,7 @@ def list_command(call: Context, glob: str, limit: int | None) -> Output:
 
 
 @click.command("timeline")
-@click.argument("glob", default="facts/**")
+@click.argument("glob", default="{facts,sessions}/**")
 @after_option
 @before_option
 @json_option
@@ -245,8 +245,9 @@ def timeline_command(
     """Show what happened when, oldest first.
 
     A fact is listed on the day it is about, or else on its own date; one that has ended
-    says when. GLOB names other memories, such as 'sessions/**' or '**'; archived ones
-    are shown too. Exit code 1 if there is nothing.
+    says when. A conversation is listed on the day it began, by its first words. GLOB
+    names other memories, such as 'facts/**' or '**'; archived ones are shown too. Exit
+    code 1 if there is nothing.
 
     Example: filemem timeline --after 2026-05"""
     from filemem import overview  # noqa: PLC0415  which a grep does without

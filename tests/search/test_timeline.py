@@ -68,12 +68,13 @@ def timeline(user: Folder, *more: str) -> list[tuple[str, str]]:
 
 
 def test_facts_come_in_the_order_of_what_they_tell(user: Folder) -> None:
-    """A span counts where it touches; other memories are named by a glob."""
-    assert timeline(user) == DAYS
-    assert timeline(user, "--after", "2026-05", "--before", "yesterday") == DAYS[3:]
+    """A span counts where it touches; a talk is on its own day; a glob names others."""
+    talk = ("2026-05-08", "nora: A cat, on 7 May.")
+    assert timeline(user) == [*DAYS[:4], talk, *DAYS[4:]]
+    assert timeline(user, "facts/**") == DAYS
+    assert timeline(user, "--after", "2026-05-08", "--before", "2026-05-13") == [talk]
     assert timeline(user, "--before", "2011-06-15") == DAYS[:1]
     assert timeline(user, "archive/**") == DAYS[1:3]
-    assert timeline(user, "sessions/**")[0][0] == "2026-05-08"
     assert "facts/2026/2026-05-11-school.md:1" in run(user).output
 
 
