@@ -94,9 +94,9 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
     if click.get_current_context().invoked_subcommand:
         return
     if http:
+        store = _keyed(call)
         with _needing("serve"):
             from filemem.mcp.http import PATH, Endpoint  # noqa: PLC0415
-        store = _keyed(call)
         local = host in LOOPBACK
         endpoint = Endpoint(store, call.clock, write=write, local=local)
         _serve(endpoint.app(), host, port, PATH)
@@ -258,9 +258,9 @@ def serve_command(call: Context, host: str, port: int, model: str | None) -> Non
     Example: filemem serve --model gpt-4o-mini"""
     if click.get_current_context().invoked_subcommand:
         return
+    store = _keyed(call)
     with _needing("serve"):
         from filemem.serve.app import Service  # noqa: PLC0415
-    store = _keyed(call)
     answering = call.model(store.folder("anyone"), model)
     if answering is None:
         raise FilememError(NO_MODEL)
