@@ -113,8 +113,13 @@ def test_only_http_needs_the_extra_and_a_sentence_says_what_to_install(
     done = started("--user", "mara", input="\n".join(map(json.dumps, asked)))
     greeted, listed = (json.loads(line)["result"] for line in done.stdout.splitlines())
     assert greeted["serverInfo"]["name"] == "filemem" and len(listed["tools"]) == 4
-    key = [sys.executable, "-m", "filemem", "serve", "keys", "add", "mara"]
-    subprocess.run(key, env=clean(home), check=True, **how)
+    add_key = "serve keys add mara"
+    subprocess.run(
+        [sys.executable, "-m", "filemem", *add_key.split()],
+        env=clean(home),
+        check=True,
+        **how,
+    )
     done = started("--http")
     assert (done.returncode, done.stdout) == (2, "")
     sentence = r"filemem: [\w.]+ is not installed; install it with: .*\[serve\]'\n"
