@@ -253,22 +253,31 @@ def serve_command(call: Context, host: str, port: int, model: str | None) -> Non
     """Give any chat client a memory: an OpenAI endpoint.
 
     It is at http://HOST:PORT/v1. Each user has a key, which their client sends:
-    filemem serve keys add NAME. The model answers with the four tools.
+    filemem serve keys add NAME. With --user, on this machine only, that user needs
+    none. The model answers with the four tools.
 
     Example: filemem serve --model gpt-4o-mini"""
     if click.get_current_context().invoked_subcommand:
         return
-    store = _keyed(call)
+    user = ""
+    if call.user:
+        store = _opened(call)
+        user = call.writer(begins=False).name
+        if host not in LOOPBACK:
+            why = f"--user serves without a key, so not on {host}"
+            raise FilememError(f"{why}; leave one of them out.")
+    else:
+        store = _keyed(call)
     with _needing("serve"):
         from filemem.serve.app import Service  # noqa: PLC0415
-    answering = call.model(store.folder("anyone"), model)
+    answering = call.model(store.folder(user or "anyone"), model)
     if answering is None:
         raise FilememError(NO_MODEL)
 
     def log(line: str) -> None:
         say_dim(f"{call.clock():%T} {line}")
 
-    service = Service(store, answering, call.clock, log)
+    service = Service(store, answering, call.clock, log, open_to=user)
     _serve(service.app(), host, port, "/v1")
 
 

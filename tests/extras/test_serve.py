@@ -488,9 +488,14 @@ def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
 
 
 def test_what_cannot_be_served_is_refused_in_one_line(served: Served) -> None:
-    """A key tells the user; a port is one server's; and a model must be there."""
+    """Who needs no key is on this machine; a port is one server's; a model must be
+    there."""
     port = str(urlsplit(served.url).port)
-    for words in (("--user", "mara"), ("--port", port), ("--model", "offline")):
+    for words in (
+        ("--user", "mara", "--host", "0.0.0.0"),
+        ("--port", port),
+        ("--model", "offline"),
+    ):
         done = served.run("serve", *words)
         assert done.returncode == 2 and re.fullmatch("filemem: .+\n", done.stderr)
 
@@ -548,3 +553,16 @@ def test_each_answer_is_a_commit_where_the_memories_lie_in_git(tmp_path: Path) -
     assert re.fullmatch(r"Talk with mara.*\|Job: chat", said.strip())
     left = subprocess.check_output([*git, "status", "--short", "-uall"], text=True)
     assert left == "?? mara/own.md\n"
+
+
+def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(
+    tmp_path: Path,
+) -> None:
+    """What is asked for in another name or by a page elsewhere is refused, as a browser
+    would be tricked into it."""
+    with serving(tmp_path, "--user", "mara") as served:
+        local = [{"Host": "localhost:8765"}, {"Origin": "http://localhost:3000"}]
+        others = [{"Host": "evil.example"}, {"Origin": "null"}]
+        for header in (*local, *others):
+            status, _ = served.post(HELLO, **{"Authorization": "", **header})
+            assert status == (200 if header in local else 403), header
