@@ -28,7 +28,10 @@ WORKING = ("looking …", "在查 …")  # a sign of work until the answer begin
 WORKED = f"\r{' ' * 9}\r"  # takes it away again
 UNSHOWN = ("(the model was not shown this)", "（模型沒有看到這一行）")
 NO_FILE = ("(there is no such file)", "（沒有這個檔案）")
-_MARKS = re.compile(r"(?m)^#{1,6} +|\*\*|`")  # of Markdown, which a terminal lacks
+# Marks of Markdown, which a terminal lacks; 2**10 has none.
+_MARKS = re.compile(
+    r"(?m)^#{1,6} +|(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])|`", re.ASCII
+)
 # Brackets about a citation, as its number has some of its own.
 _QUOTED = re.compile(
     rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])"

@@ -180,13 +180,7 @@ class KnownMemories:
             ended = _ended(claim, targets)
             return Decision(Action.REFUSE, "", claim, claim.fault, ended)
         same = self.same(claim.kind, claim.text)
-        is_corrected = (
-            claim.action is Action.UPDATE
-            and same in targets
-            and same is not None
-            and same.text != plain(claim.text)
-        )
-        if same and not is_corrected:
+        if same and not _corrects(claim, same, targets):
             return self._known_already(claim, same, targets)
         return self._changing(claim, targets) if targets else self._new(claim)
 
@@ -310,6 +304,12 @@ def texts_of(value: object) -> tuple[str, ...]:
 def _ended(claim: Claim, targets: list[KnownMemory]) -> tuple[str, ...]:
     """Return the live paths of those that a claim supersedes."""
     return tuple(live(one.path) for one in targets if one.may_end(claim.day))
+
+
+def _corrects(claim: Claim, same: KnownMemory, targets: list[KnownMemory]) -> bool:
+    """Tell whether a claim puts accents, case or points right in what says the same."""
+    is_update = claim.action is Action.UPDATE and same in targets
+    return is_update and same.text != plain(claim.text)
 
 
 def _may_change(claim: Claim, known: KnownMemory) -> bool:

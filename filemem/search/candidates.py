@@ -241,7 +241,8 @@ def _likely_files(
             best[first] = value
     for days in query.days:
         for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
-            add_values(best, {entry.first: query_weight * weights.on_day})
+            share = query_weight * weights.on_day
+            best[entry.first] = best.get(entry.first, 0.0) + share
     if not request.is_limited:
         return best
     return {first: value for first, value in best.items() if _answers(request, first)}

@@ -10,13 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from filemem.index import APART, ASKS, Corpus, IndexedFile
-from filemem.search.candidates import (
-    TOLD_DAYS,
-    Candidates,
-    Values,
-    add_values,
-    keep_greatest,
-)
+from filemem.search.candidates import TOLD_DAYS, Candidates, Values, add_values
 from filemem.search.query import Query
 from filemem.search.search_request import SearchRequest
 from filemem.search.validity import held_days, tells_when
@@ -182,7 +176,9 @@ def best_of_files(values: Values, corpus: Corpus) -> Values:
     """Return the greatest value in each file, by the file's first passage."""
     best: Values = {}
     for number, value in values.items():
-        keep_greatest(best, {corpus.firsts[number]: value})
+        first = corpus.firsts[number]
+        if value > best.get(first, 0.0):
+            best[first] = value
     return best
 
 

@@ -39,11 +39,6 @@ def person_zone(folder: Folder) -> dt.tzinfo | None:
     return zone or find_zone(os.environ.get(VARIABLE))
 
 
-def local_now(folder: Folder) -> dt.datetime:
-    """Return the person's time now."""
-    return dt.datetime.now(dt.UTC).astimezone(person_zone(folder))
-
-
 def in_person_zone(folder: Folder, at: dt.date) -> dt.datetime:
     """Return a moment with its zone: the one that it has, else the person's.
 
