@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from filemem.learn.records import WRITTEN, Action, Decision
+from filemem.learn.records import WAITING, WRITTEN, Action, Decision
 from filemem.store.facts import plain
 from filemem.store.folder import JobDone
 from filemem.text.plain import first_few, one_line
@@ -27,7 +27,7 @@ class Applied:
     """What was done.
 
     Attributes:
-        decisions: those that were carried out, or proposed.
+        decisions: those that were carried out, or wait as proposals.
         paths: the paths that changed.
         notes: sentences for the person.
         error: why the model read no further, where it failed and the rest waits.
@@ -64,7 +64,7 @@ class Applied:
             text = one_line(one.claim.text, MAX_TOLD_CHARS)
             reason = f" ({one.reason})" if one.reason else ""
             yield f"{_WORDS[one.action]} {where}: {text}{reason}"
-            if one.action is not Action.PROPOSE:
+            if one.action not in WAITING:
                 yield from (f"superseded {old}" for old in one.replaces)
         yield from self.notes
         if self.error:
@@ -74,7 +74,10 @@ class Applied:
     def news(self) -> str:
         """What was kept, what that took and why there is no more, in one line."""
         written = [one for one in self.decisions if one.action in WRITTEN]
+        refused = [one for one in self.decisions if one.action is Action.REFUSE]
         told = [*self.notes, self.error]
+        if refused:
+            told.insert(0, f"Refused: {len(refused)}; see: filemem review.")
         if written:
             texts = [plain(one.claim.text) for one in written]
             told.insert(0, f"Kept of what was said: {first_few(texts)}")
@@ -90,15 +93,24 @@ class Applied:
         counts = Counter(_WORDS[one.action] for one in self.decisions)
         counts["new"] = counts["remembered"]
         for one in self.decisions:
-            if one.action is not Action.PROPOSE:
+            if one.action not in WAITING:
                 counts["superseded"] += len(one.replaces)
-        order = ("new", "superseded", "updated", "known", "left out", "proposed")
+        order = (
+            "new",
+            "superseded",
+            "updated",
+            "known",
+            "left out",
+            "proposed",
+            "refused",
+        )
         summed = [f"{counts[word]:,} {word}" for word in order if counts[word]]
         end = ", ".join(summed)
         if not end and self.paths:
             end = f"Changed {', '.join(self.paths)}"
         end = end or "Nothing new to remember"
-        end += "; see: filemem review" if counts["proposed"] else "."
+        waits = counts["proposed"] or counts["refused"]
+        end += "; see: filemem review" if waits else "."
         notes = [*self.notes, *([self.error] if self.error else [])]
         facts = {"facts": list(map(_as_json, self.decisions)), "notes": notes}
         said = [*self.lines(), end]

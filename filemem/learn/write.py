@@ -9,13 +9,13 @@ from filemem.learn import proposals
 from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
-from filemem.learn.outcome import MAX_TOLD_CHARS, Applied
+from filemem.learn.outcome import Applied
 from filemem.learn.records import WAITING, WRITTEN, Action, Claim, Decision, yaml_value
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import archived, live
-from filemem.text.plain import LINK, one_line, printable
+from filemem.text.plain import LINK, printable
 
 
 @dataclass
@@ -160,19 +160,12 @@ class Writer:
         return replace(decision, path=path)
 
     def _propose(self, decision: Decision) -> Decision:
-        """Write a proposal, where there is any text, and tell why it was refused."""
-        claim = decision.claim
-        is_refused = decision.action is Action.REFUSE
-        if is_refused:
-            text = one_line(claim.text, MAX_TOLD_CHARS)
-            told = f"Refused: {text} ({decision.reason}); filemem review keeps it"
-            self.done.notes.append(told)
-        if claim.text:
+        """Write a proposal, where there is any text; return it with its path."""
+        if decision.claim.text:
             path = proposals.propose(self.folder, self.log, decision)
             self.done.paths.append(path)
             decision = replace(decision, path=path)
-        if not is_refused:
-            self.done.decisions.append(decision)
+        self.done.decisions.append(decision)
         return decision
 
 

@@ -91,7 +91,7 @@ def said(server: ScriptedServer) -> Any:
 def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> None:
     look = calls(("grep", {"pattern": "oolong"}), text="\n\nLet me look.\n\n")
     code = "```\n`a ** b`\n```\n"
-    server.script(look, say("# Tea", f"\n\n**Oolong**, `hot`.\n{code}\n"))
+    server.script(look, say("# Tea", f"\n\n**Oolong**, `hot`, 2**4 g.\n{code}\n"))
     with chat(store, server) as term:
         greeting = term.expect("\n> ")
         assert greeting.startswith("ann, gpt-x. Memories are in memory_store/ann.\n")
@@ -99,7 +99,7 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
-        told = f"Let me look.\nTea\n\nOolong, hot.\n{code}"
+        told = f"Let me look.\nTea\n\nOolong, hot, 2**4 g.\n{code}"
         assert answer == f"Which tea?\n{told}> ", "without Markdown's marks"
         term.type("\x04")
         assert term.end() == 0

@@ -25,6 +25,7 @@ from filemem.learn.records import WRITTEN, Action, Claim, Decision
 from filemem.learn.remember import Asked, remember, remember_all
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, PromptTooLong, Reply, ToolCall, Usage
+from filemem.reports import report_of
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
 
@@ -455,7 +456,9 @@ def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_
     front = user.memory(one.path).front
     assert (front["said_by"], front["confidence"]) == ("assistant", 0.3)
     talk(user, JUNE, WISH, speakers=["Tom"])
-    assert remembered(user, JUNE, Reader(wish)) == []
+    [refused] = remembered(user, JUNE, Reader(wish))
+    assert refused.action is Action.REFUSE and refused.path.startswith("proposed/")
+    assert report_of([Applied([refused]).told()], None).refused == (refused,)
 
 
 @pytest.mark.parametrize("how", ["update", "supersede"])
