@@ -13,16 +13,15 @@ import click
 from filemem import index
 from filemem.chat.conversation import Conversation
 from filemem.chat.core_memory import preferences
-from filemem.chat.phrases import said_to
 from filemem.cli.context import (
     Context,
     json_lines_option,
     model_option,
     new_option,
-    prints,
+    pass_call,
     split_line,
 )
-from filemem.cli.output import Output, Progress, Row, say, say_dim, sentence, show
+from filemem.cli.output import Progress, say, say_dim, sentence
 from filemem.cli.screen import Screen
 from filemem.errors import FilememError, NotFound
 from filemem.forget.sweep import waiting_line
@@ -34,9 +33,8 @@ from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.store import config, transcript, usage
 from filemem.store.folder import Folder
-from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
-from filemem.text.plain import count_tokens, counted, first_few, one_line
+from filemem.text.plain import counted, first_few, one_line
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines can be edited; what is pasted stays whole
@@ -52,33 +50,12 @@ it; also a path. It shows everything first, and asks.
 filemem chat --resume NAME.
 /status: what there is, and what stands in the prompt; so with any other command of \
 filemem.
-/off [TEXT]: say TEXT and keep nothing of it; alone: keep nothing of what follows, \
-until /off is said again.
+/off: keep nothing of what follows, until /off is said again.
 /quit ends, as does Ctrl-D; Ctrl-C stops an answer."""
-HELP_IN_CHINESE = """\
-/search 詞語：找出與詞語或問題最相符的段落。
-/open 路徑：閱讀一條記憶；也可寫 路徑:行號。
-/remember 內容：記下一條事實。
-/forget [詞語]：刪除上一次問答，或含有這些詞以及講到它的內容；
-也可寫路徑；先列出，再詢問。
-/edit 路徑：用編輯器修改一條記憶。
-/list 模式：列出記憶，如 sessions/**；用 filemem chat --resume 名稱 繼續一次對話。
-/status：有哪些記憶，提示詞裡有什麼；filemem 的其他命令也都可用。
-/off [內容]：只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off。
-/quit：結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答。"""
 ENDS = ("/quit", "/exit", "quit", "exit", "退出")
-HELP_WORDS = ("help", "帮助", "幫助")
 NOT_IN_A_CHAT = ("chat", "mcp", "serve")  # which take what is typed themselves
-OFF = (
-    "From here on nothing is kept; what was said before is.",
-    "從現在起什麼都不保存；之前說的還在。",
-)
-ON = ("From here on everything is kept again.", "從現在起恢復保存。")
-KEPT = ("The conversation is in {}. ", "對話保存在 {}。")
-WAITING = (
-    "Conversations that wait for a model: {}. /remember TEXT keeps a fact meanwhile.",
-    "等待模型閱讀的對話：{}段。可用 /remember 內容 記下事實。",
-)
+OFF = "From here on nothing is kept; what was said before is."
+ON = "From here on everything is kept again."
 READ_ONLY = "{} cannot be written, so nothing of this is kept."
 WISHES_WAIT = (
     "What {} says on how to talk with you is read as data, as this store only lies"
@@ -105,11 +82,6 @@ class Chat:
 
     def once(self, message: str) -> int:
         """Answer one message; return exit code 2 where there was no whole answer."""
-        if not message.strip():
-            raise FilememError(
-                "the message is empty; say something, as in:"
-                " filemem chat -m 'What tea do I like?'"
-            )
         if not transcript.newest(self._talk.user):
             self._say_if_offline()
         self._tell_news()
@@ -125,8 +97,7 @@ class Chat:
             if message:
                 self._take(message)
             self._tell_news()
-        if self._talk.user.exists():
-            self._say_goodbye()
+        self._say_goodbye()
         return 0
 
     def have_read(self, ended: Collection[str] = ()) -> None:
@@ -143,15 +114,12 @@ class Chat:
     def _greet(self) -> None:
         talk = self._talk
         aside = self._screen.aside
-        place = os.path.relpath(talk.user.root)
-        if place.startswith(".."):
-            place = talk.user.root
-        aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
+        aside(f"{talk.user.name}, {talk.model.name}. Memories are in {talk.user.root}.")
         self._say_if_offline()
         if not talk.offline:
             aside(NO_WRITER)
         if not talk.kept:
-            aside(OFF[0])
+            aside(OFF)
         turns = talk.transcript.turns()
         if turns:
             count = counted(len(turns), "turn")
@@ -164,19 +132,19 @@ class Chat:
         for line in waiting_line(usage.waiting_for_a_yes(talk.user)):
             aside(line)
         self._tell_news()
-        aside("/help (帮助) lists the commands, Ctrl-D ends.")
+        aside("/help lists the commands, Ctrl-D ends.")
 
     def _say_goodbye(self) -> None:
         talk = self._talk
-        message = self._screen.message
-        told = ""
         if talk.transcript.path:
-            told = said_to(message, KEPT).format(talk.transcript.path)
+            self._screen.aside(f"The conversation is in {talk.transcript.path}.")
         if talk.offline:
             turns = unread(talk.user, LearnLog(talk.user))
-            waiting = {turn.session.path for turn in turns}
-            told += said_to(message, WAITING).format(len(waiting))
-        self._screen.aside(told)
+            waiting = len({turn.session.path for turn in turns})
+            self._screen.aside(
+                f"Conversations that wait for a model: {waiting}. /remember TEXT keeps"
+                " a fact meanwhile."
+            )
         vectors.catch_up(index.of(talk.user))
 
     def _say_if_offline(self) -> None:
@@ -187,54 +155,44 @@ class Chat:
 
     def _take(self, message: str) -> int:
         """Take one message or slash command; the chat goes on after an error."""
-        if message.lower() in HELP_WORDS:
-            if not message.isascii():
-                self._screen.message = message
-            message = "/help"
         slash = _SLASH.fullmatch(message)
         try:
             if slash:
                 return self._command(slash[1].lower(), slash[2] or "")
-            return self._answer(message)
-        except KeyboardInterrupt:
+            with Progress("reading the memories") as show:
+                index.of(self._talk.user).corpus(show)
+            self._screen.begin()
+            self._screen.end(self._talk.say(message, self._screen.hear))
+            return 0
+        except (KeyboardInterrupt, click.Abort):  # the latter at a question
             self._screen.fail("Stopped.")
-            return 130
-        except click.Abort:  # at a question
-            self._screen.fail("\nStopped.")
             return 130
         except (click.ClickException, FilememError, OSError) as error:
             self._screen.fail(sentence(error))
         return 2
 
-    def _answer(self, message: str) -> int:
-        with Progress("reading the memories") as show:
-            index.of(self._talk.user).corpus(show)
-        self._screen.begin(message)
-        self._screen.end(self._talk.say(message, self._screen.hear))
-        return 0
-
     # -- commands ----------------------------------------------------------------------
 
     def _command(self, name: str, rest: str) -> int:
         """Do what a line that begins with a slash asks for; return the exit code."""
-        message = self._screen.message
         if name == "help":
-            return self._tell(said_to(message, (HELP, HELP_IN_CHINESE)))
-        if name == "off" and rest:
-            return self._answer_off_the_record(rest)
-        if name == "off" and self._talk.kept:
-            self._talk.go_off_the_record()
-            return self._tell(said_to(message, OFF))
+            self._screen.aside(HELP)
+            return 0
         if name == "off":
-            self._talk.go_on_the_record()
-            return self._tell(said_to(message, ON))
+            return self._switch_off()
         if name == "forget" and not rest:
             rest = self._last_exchange()
         return self._filemem(name, rest)
 
-    def _tell(self, text: str) -> int:
-        """Tell what a command of the chat's own has to tell."""
-        return show(iter([text]), self._call.form, talking=True)
+    def _switch_off(self) -> int:
+        """Go off the record, or on it again."""
+        if self._talk.kept:
+            self._talk.go_off_the_record()
+            self._screen.aside(OFF)
+        else:
+            self._talk.go_on_the_record()
+            self._screen.aside(ON)
+        return 0
 
     def _filemem(self, name: str, rest: str) -> int:
         """Run a command of filemem's as it is, for the user of this chat."""
@@ -263,16 +221,6 @@ class Chat:
         numbers = [place.rpartition(":")[2] for place in lines]
         return f"{path}:{','.join(numbers)}"
 
-    def _answer_off_the_record(self, message: str) -> int:
-        """Answer one message, and keep nothing of it."""
-        was_kept = self._talk.kept
-        self._talk.go_off_the_record()
-        try:
-            return self._answer(message)
-        finally:
-            if was_kept:
-                self._talk.go_on_the_record()
-
 
 def _messages() -> Iterator[str]:
     """Yield what is typed, until Ctrl-D; lines pasted together are one message."""
@@ -299,22 +247,17 @@ def resumed(folder: Folder, name: str) -> Transcript:
         NotFound: there is none.
     """
     paths = transcript.newest(folder)
-    path, _ = split_line(folder, name.strip())
-    if path in paths:
-        return Transcript(folder, path)
-    part = path.removesuffix(".md").casefold()
-    for one in paths:
-        if part in one.casefold():
-            return Transcript(folder, one)
-    latest = first_few(paths)
-    remedy = f"the latest are {latest}" if latest else "start one with: filemem chat"
-    named = one_line(name, 80) or "yet"
-    raise NotFound(f"{folder.name} has no session {named}; {remedy}.")
+    part = split_line(folder, name.strip())[0].casefold()
+    for path in paths:
+        if part in path.casefold():
+            return Transcript(folder, path)
+    latest = first_few(paths) or "none"
+    named = one_line(name, 80)
+    raise NotFound(f"{folder.name} has no session {named}; the latest are {latest}.")
 
 
 @click.command("chat")
-@click.argument("text", metavar="[MESSAGE]", required=False)
-@click.option("-m", "--message", metavar="TEXT", help="The same as MESSAGE.")
+@click.option("-m", "--message", metavar="TEXT", help="Answer this, and exit.")
 @model_option
 @click.option(
     "--resume",
@@ -329,38 +272,41 @@ def resumed(folder: Folder, name: str) -> Transcript:
     is_flag=True,
     help="Keep nothing of this chat: no turn, no recall.",
 )
-@click.option(
-    "--prompt",
-    is_flag=True,
-    help="Print what the model would see, with its tokens, and exit.",
-)
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
 @json_lines_option
 @new_option
-@prints
+@pass_call
 def chat_command(
-    call: Context, text: str | None, message: str | None, resume: str | None, **how: Any
-) -> Output:
+    call: Context,
+    message: str | None,
+    model: str | None,
+    resume: str | None,
+    off: bool,
+    verbose: bool,
+) -> int:
     """Talk with an assistant that remembers.
 
-    Given a MESSAGE, it answers that and exits. Without a model it quotes what it finds.
-    Input that is piped in is one message. SESSION is a path or a part of one. With
-    --json-lines there is one event a line: text, call, notice, answer, error.
+    Without a model it quotes what it finds. Input that is piped in is one message.
+    SESSION is a path or a part of one. With --json-lines there is one event a line:
+    text, call, notice, answer, error.
 
     Example: filemem chat -m 'What tea does Mara like?'"""
-    message = text if message is None else message
-    talk = _conversation(call, resume, how)
-    if how["prompt"]:
-        yield _prompt(talk, message or "")
-        return 0
-    screen = Screen(talk, call.form, verbose=how["verbose"])
-    if _is_read_only(talk.user):
-        screen.aside(READ_ONLY.format(talk.user.root))
-        talk.go_off_the_record()
-    elif how["off"]:
+    going_on = None
+    if resume is None:
+        user = call.writer()
+    else:
+        user = call.the_user()
+        going_on = resumed(user, resume)
+    answering = call.model(user, model) or OfflineModel()
+    talk = Conversation(user, answering, call.clock, going_on)
+    screen = Screen(talk, call.form, verbose=verbose)
+    if _is_read_only(user):
+        screen.aside(READ_ONLY.format(user.root))
+        off = True
+    if off:
         talk.go_off_the_record()
     if _has_wishes_that_wait(talk):
-        screen.aside(WISHES_WAIT.format(one_line(talk.user.root)))
+        screen.aside(WISHES_WAIT.format(one_line(user.root)))
     chat = Chat(call, talk, screen)
     ended = ""
     with _recorded(talk):
@@ -375,22 +321,6 @@ def chat_command(
     return code
 
 
-def _conversation(
-    call: Context, resume: str | None, how: dict[str, Any]
-) -> Conversation:
-    """Return the conversation that the options ask for, new or gone on with."""
-    going_on = None
-    if resume is not None:
-        user = call.the_user()
-        going_on = resumed(user, resume)
-    elif how["prompt"]:
-        user = call.the_user(must_exist=False)
-    else:
-        user = call.writer()
-    model = call.model(user, how["model"]) or OfflineModel()
-    return Conversation(user, model, call.clock, going_on)
-
-
 def _is_read_only(user: Folder) -> bool:
     """Return whether nothing can be kept of what this user says."""
     place = user.root if user.exists() else user.store
@@ -403,24 +333,6 @@ def _has_wishes_that_wait(talk: Conversation) -> bool:
     if talk.offline or user.is_own or not user.exists():
         return False
     return bool(preferences(user, talk.now().date()))
-
-
-def _prompt(talk: Conversation, message: str) -> Row:
-    """Return every word that the model would see, or if the person said `message`."""
-    seen = talk.view(message)
-    turns = []
-    for turn in seen.turns:
-        role = "assistant" if turn.speaker == ASSISTANT else "user"
-        turns.append((role, turn.text))
-    lines = []
-    sizes: dict[str, int] = {}
-    for name, text in [*seen.system, *turns[:-1], *seen.beside, *turns[-1:]]:
-        sizes[name] = sizes.get(name, 0) + count_tokens(text)
-        lines.append(f"== {name} ({count_tokens(text)} tokens)\n{text}\n")
-    total = sum(sizes.values())
-    lines.append(f"== in all ({total} tokens, {len(talk.offered)} tools aside)")
-    data = {"tokens": sizes, "messages": seen.messages(), "tools": talk.offered}
-    return Row(data, lines)
 
 
 @contextlib.contextmanager

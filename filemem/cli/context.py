@@ -73,15 +73,8 @@ class Context:
         # One that merely lies where the person stands may be a stranger's.
         is_named = bool(self.named_store) or place != self.store_to_begin
         store = StoreFolder(place, named=is_named)
-        if os.path.isdir(store.root):
-            return store
-        if os.path.lexists(store.root):
-            raise FilememError(
-                f"{store.root} is not a folder; "
-                "name the store's folder with --store or FILEMEM_STORE."
-            )
-        if must_exist:
-            raise self._no_store("name another --store")
+        if must_exist and not os.path.isdir(store.root):
+            raise self._no_store()
         return store
 
     def begin_store(self) -> StoreFolder:
@@ -95,13 +88,14 @@ class Context:
             return store
         question = f"Begin a new store in {store.root}?"
         if not confirmed(question, default=not self.named_store):
-            raise self._no_store("add --new")
+            raise self._no_store()
         return store
 
-    def _no_store(self, remedy: str) -> FilememError:
+    def _no_store(self) -> FilememError:
         place = os.path.realpath(os.path.expanduser(self.store_to_begin))
         return FilememError(
-            f"there is no store {place}; make it with filemem init, or {remedy}."
+            f"there is no store {place}; make it with filemem init, or name another"
+            " with --store."
         )
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
@@ -133,13 +127,12 @@ class Context:
         if len(names) == 1:
             return names[0]
         login = login_name()
-        if login in names or (login and not names):
+        if login and login in (names or [login]):
             return login
-        who = "it is not clear whose memories these are"
-        if names:
-            who = f"{store.root} has {len(names)} users"
         known = first_few(names, 8) or "NAME"
-        raise FilememError(f"{who}; name one with --user: {known}.")
+        raise FilememError(
+            f"{store.root} has {len(names)} users; name one with --user: {known}."
+        )
 
     def writer(self, *, begins: bool = True) -> Folder:
         """Return the user of this call, who may be new, in a store that may be new.
@@ -271,7 +264,7 @@ def prints(function: Callable[..., Output]) -> Callable[..., int]:
     @functools.wraps(function)
     def run(call: Context, *given: Any, **options: Any) -> int:
         told = function(call, *given, **options)
-        return show(told, call.form, talking=call.talking is not None)
+        return show(told, call.form)
 
     made: Callable[..., int] = run
     return made
@@ -401,7 +394,7 @@ with_secrets_option = click.option(
 model_option = click.option(
     "--model",
     metavar="NAME",
-    help="The model [FILEMEM_MODEL, else model in filemem.yaml].",
+    help="The model [FILEMEM_MODEL, else as in your own configuration].",
 )
 path_option = click.option(
     "--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'."

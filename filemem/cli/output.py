@@ -40,13 +40,10 @@ Output = Generator[Line, None, Any]
 """All that a command tells, and its exit code in the end."""
 
 
-def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> int:
+def show(told: Iterator[Line], form: OutputForm) -> int:
     """Print what a command yields, as it comes, and return its exit code.
 
-    Args:
-        told: what it yields.
-        form: a document is printed at the end, the other forms as it comes.
-        talking: within a chat, where lines for a person are data, too.
+    A document is printed at the end, the other forms as they come.
     """
     document: list[str] = []
     while True:
@@ -57,7 +54,7 @@ def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> in
                 click.echo("[" + ",\n ".join(document) + "]")
             return int(end.value or 0)
         if isinstance(item, str):
-            item = Row({"event": "notice", "text": item} if talking else {}, [item])
+            item = Row({}, [item])
         if form is OutputForm.TEXT:
             for line in item.lines:
                 say(line if isinstance(line, Safe) else wrapped(line, sys.stdout))
@@ -150,29 +147,25 @@ class Progress:
 # -- wrapping --------------------------------------------------------------------------
 
 _WIDE = (
-    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f"
-    "\uff00-\uff60\uffe0-\uffe6\U0001f300-\U0003ffff"
+    "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uff60"
+    "\U0001f300-\U0003ffff"
 )
 """The characters that take two columns of a terminal."""
 _WIDE_CHAR = re.compile(f"[{_WIDE}]")
-_COMBINING = re.compile("[\u0300-\u036f\u200d\ufe0f]")
-_OPENING = "（「『【《〈“‘(\\["
 _CLOSING = "，。！？；：、）」』】》〉”’…ー々,.!?;:)\\]%\u0300-\u036f"
 _PIECE = re.compile(
-    f"\n|[^\\S\n]*(?:[{_OPENING}]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_CLOSING}]*|[^\\S\n]+"
+    f"\n|[^\\S\n]*(?:[（「『【《〈“‘(\\[]*[{_WIDE}]|[^\\s{_WIDE}]+)[{_CLOSING}]*|[^\\S\n]+"
 )
 """A word or a wide character, with the blanks before it and the signs beside it."""
 _COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese in it
     f"(?s).*(?:[^\\s#](?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
 )
+MAX_HELD_CHARS = 1_000  # of a word that has not ended
 
 
 def columns(text: str) -> int:
-    """Return the columns of a terminal that a text takes."""
-    return len(text) + len(_WIDE_CHAR.findall(text)) - len(_COMBINING.findall(text))
-
-
-MAX_HELD_CHARS = 1_000  # of a word that has not ended
+    """Return the columns of a terminal that a text takes, or a few more."""
+    return len(text) + len(_WIDE_CHAR.findall(text))
 
 
 class Wrapper:
