@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from math import isfinite
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
@@ -185,8 +184,6 @@ def _moment(value: object) -> datetime | None:
     if isinstance(value, str):
         return datetime.fromisoformat(value.strip())
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not isfinite(value):
         return None
     seconds = value / 1000 if abs(value) >= MILLISECONDS_FROM else value
     return datetime.fromtimestamp(seconds, UTC)

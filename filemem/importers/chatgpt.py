@@ -8,7 +8,7 @@ person last saw. OpenAI publishes no schema; the shapes are as exports showed th
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 from filemem.errors import FilememError
@@ -18,8 +18,6 @@ from filemem.importers.base import (
     TOOL_CALL,
     TOOL_RESULT,
     UNNAMED,
-    ImportedConversation,
-    ImportedTurn,
     Item,
     LeftOut,
     Skipped,
@@ -34,11 +32,9 @@ from filemem.importers.base import (
     text_at,
     time_of,
 )
-from filemem.importers.exports import Element, Node, elements, read_conversation
-from filemem.text.plain import digest
+from filemem.importers.exports import Node, elements, read_conversation
 
 ASSISTANT = "ChatGPT"
-_ROLES = ("user", "assistant", "tool")
 # Content that the person never saw as a message.
 _UNSEEN_CONTENT = {
     "user_editable_context": HIDDEN,
@@ -50,68 +46,25 @@ _UNSEEN_CONTENT = {
     "tether_quote": TOOL_RESULT,
     "tether_browsing_display": TOOL_RESULT,
 }
-_PICTURE = "image_asset_pointer"
 _CANVAS = "canmore."  # how the name begins of the tool that writes one
-_FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
 
 
 def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Yield every conversation as the person last saw it.
-
-    Custom instructions, which stand in each conversation that had them, come last as a
-    conversation of their own: they are the person's words.
-    """
+    """Yield every conversation as the person last saw it."""
     left_out = LeftOut()
-    told_at = dict[str, datetime]()
     for element in elements(path, ASSISTANT):
         if isinstance(element, Skipped):
             yield element
             continue
-        conversation = _conversation(element, zone, left_out)
-        yield conversation
-        began = conversation.started
-        if began:
-            for text in _instructions(element.value):
-                told_at[text] = min(began, told_at.get(text, began))
-    turns = [
-        ImportedTurn("", moment, text, digest(text, 16))
-        for text, moment in sorted(told_at.items(), key=lambda told: told[1])
-    ]
-    if turns:
-        title = "ChatGPT custom instructions"
-        yield ImportedConversation("custom-instructions", title, turns[0].time, turns)
+        nodes = []
+        for key, node in as_dict(element.value["mapping"]).items():
+            message = as_dict(dig(node, "message"))
+            role = text_at(message, "author", "role")
+            moment = time_of(message, zone)
+            nodes.append(Node(key, text_at(node, "parent"), role, moment, message))
+        leaf = element.value.get("current_node")
+        yield read_conversation(element, nodes, leaf, _shown, zone, left_out)
     yield left_out
-
-
-def _instructions(conversation: dict[str, Any]) -> Iterator[str]:
-    """Yield what a person told ChatGPT of themselves and of how it should answer.
-
-    The export wraps it in words of ChatGPT's.
-    """
-    for node in as_dict(conversation["mapping"]).values():
-        content = dig(node, "message", "content")
-        if text_at(content, "content_type") != "user_editable_context":
-            continue
-        for key in ("user_profile", "user_instructions"):
-            text = text_at(content, key)
-            fenced = _FENCED.search(text)
-            if fenced:
-                text = fenced[1].strip()
-            if text:
-                yield text
-
-
-def _conversation(
-    element: Element, zone: tzinfo | None, left_out: LeftOut
-) -> ImportedConversation:
-    """Read the branch that ends in the current node."""
-    nodes = []
-    for key, node in as_dict(element.value["mapping"]).items():
-        message = as_dict(dig(node, "message"))
-        moment = time_of(message, zone)
-        nodes.append(Node(key, text_at(node, "parent"), moment, message))
-    leaf = element.value.get("current_node")
-    return read_conversation(element, nodes, leaf, _shown, ASSISTANT, zone, left_out)
 
 
 def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
@@ -121,22 +74,24 @@ def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     content = as_dict(message.get("content"))
     role = text_at(message, "author", "role")
     recipient = text_at(message, "recipient")
-    canvas = ""
-    if recipient.startswith(_CANVAS):
-        canvas = _canvas(text_at(content, "text"))
     unseen = _UNSEEN_CONTENT.get(text_at(content, "content_type"), "")
     if dig(message, "metadata", "is_visually_hidden_from_conversation"):
         unseen = HIDDEN
-    elif recipient not in ("", "all") and not canvas:
+    elif recipient.startswith(_CANVAS):
+        document = _canvas(text_at(content, "text"))
+        if document:
+            return document
+        unseen = TOOL_CALL
+    elif recipient not in ("", "all"):
         unseen = TOOL_CALL
     elif role == "tool" and not any(map(_is_picture, as_list(content.get("parts")))):
         unseen = TOOL_RESULT
-    elif role not in _ROLES:
+    elif role not in ("user", "assistant", "tool"):
         unseen = HIDDEN
     if unseen:
         left_out[unseen] += 1
         return ""
-    return canvas or _text(content, as_dict(message.get("metadata")))
+    return _text(content, as_dict(message.get("metadata")))
 
 
 def _canvas(call: str) -> str:
@@ -154,10 +109,8 @@ def _canvas(call: str) -> str:
 
 def _text(content: dict[str, Any], metadata: dict[str, Any]) -> str:
     """Return a message's words, with a mark for each picture and file."""
-    names = {
-        text_at(file, "id"): text_at(file, "name")
-        for file in dicts_at(metadata, "attachments")
-    }
+    files = dicts_at(metadata, "attachments")
+    names = {text_at(file, "id"): text_at(file, "name") for file in files}
     parts = [_part(part, names) for part in as_list(content.get("parts"))]
     parts.append(text_at(content, "text"))
     parts += [file_mark(name) for name in names.values() if name]
@@ -180,7 +133,7 @@ def _part(part: object, names: dict[str, str]) -> str:
 
 
 def _is_picture(part: object) -> bool:
-    return text_at(part, "content_type") == _PICTURE
+    return text_at(part, "content_type") == "image_asset_pointer"
 
 
 # -- marks: `U+E200 kind U+E202 argument … U+E201`, shown as a name or a link ----------
@@ -188,8 +141,7 @@ def _is_picture(part: object) -> bool:
 _MARK = re.compile(
     "\ue200([^\ue200-\ue202]*)\ue202?([^\ue200-\ue202]*)[^\ue201]*\ue201"
 )
-_LEFT_OF_MARKS = re.compile("[\ue200-\ue20f]")
-_OLD_CITATION = re.compile("【[^【】]*†[^【】]*】")
+_NOT_SHOWN = re.compile("[\ue200-\ue20f]|【[^【】]*†[^【】]*】")
 _REFERENCE = re.compile(r"turn\d+[a-z_]+\d+")
 # Of an entity or a product as JSON: its kind or number, then its name.
 _NAME_IN_JSON = re.compile(r'\[\s*"[^"]*"\s*,\s*"([^"]*)"')
@@ -202,9 +154,7 @@ def _without_marks(text: str, metadata: dict[str, Any]) -> str:
         if mark.startswith(("\ue200", "【")):
             shown = text_at(reference, "alt") or text_at(reference, "name")
             text = text.replace(mark, shown)
-    text = _MARK.sub(_name_in_mark, text)
-    text = _OLD_CITATION.sub("", text)
-    return _LEFT_OF_MARKS.sub("", text).strip()
+    return _NOT_SHOWN.sub("", _MARK.sub(_name_in_mark, text)).strip()
 
 
 def _name_in_mark(mark: re.Match[str]) -> str:

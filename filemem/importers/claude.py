@@ -72,9 +72,10 @@ def _conversation(
     for place, message in enumerate(dicts_at(element.value, "chat_messages")):
         id = text_at(message, "uuid") or str(place)
         parent = text_at(message, "parent_message_uuid").replace(_NO_PARENT, "")
-        nodes.append(Node(id, parent, time_of(message, zone), message))
+        sender = text_at(message, "sender")
+        nodes.append(Node(id, parent, sender, time_of(message, zone), message))
     leaf = element.value.get("current_leaf_message_uuid")
-    return read_conversation(element, nodes, leaf, _text, ASSISTANT, zone, left_out)
+    return read_conversation(element, nodes, leaf, _text, zone, left_out)
 
 
 def _text(message: dict[str, Any], left_out: LeftOut) -> str:
@@ -85,11 +86,10 @@ def _text(message: dict[str, Any], left_out: LeftOut) -> str:
     texts = dict[str, str]()
     for key, unnamed in _FILE_LISTS.items():
         for file in dicts_at(message, key):
-            name = text_at(file, "file_name") or unnamed
+            mark = file_mark(text_at(file, "file_name") or unnamed)
             text = text_at(file, "extracted_content")
-            texts[name] = joined([texts.get(name, ""), text])
-    marks = [f"{file_mark(name)}\n{text}".strip() for name, text in texts.items()]
-    return joined([*parts, *marks], "\n\n")
+            texts[mark] = joined([texts.get(mark, mark), text])
+    return joined([*parts, *texts.values()], "\n\n")
 
 
 def _artifact(block: object) -> str:

@@ -17,6 +17,7 @@ from filemem.importers.base import (
     ImportedTurn,
     LeftOut,
     as_dict,
+    as_text,
     content_text,
     dicts_at,
     dig,
@@ -50,6 +51,7 @@ _TITLE_KEYS = {
     "custom-title": "customTitle",
 }
 _QUESTION_TOOL = "AskUserQuestion"
+_UNQUEUED = "remove"  # the operation on a message that joins the conversation
 # What a person said who refused a call stands behind this, before a note to the model.
 _REFUSAL = re.compile(
     r"the user said:\n(?!The user wants to clarify)(.+?)(?:\n\nNote: |\Z)", re.DOTALL
@@ -67,7 +69,6 @@ def _read(
     title = ""
     is_fork = False
     work = AgentWork()
-    questions = set[str]()
     steered = dict[str, str]()  # ids by words that left the queue and may come again
     turns = dict[str, ImportedTurn]()
     for entry in entries:
@@ -81,23 +82,19 @@ def _read(
         is_copy = bool(text_at(row, "forkedFrom", "sessionId"))
         is_fork = is_fork or is_copy
         moment = parse_time(row.get("timestamp"), zone)
-        said = list[ImportedTurn]()
-        for part in dicts_at(row, "message", "content"):
-            if text_at(part, "name") == _QUESTION_TOOL:
-                questions.add(text_at(part, "id"))
-            if not text_at(row, "toolDenialKind"):
-                said += work.told(part, moment)
-        text = _text(row, kind, questions, left_out)
-        if text:
-            if text_at(row, "operation") == "remove":
-                steered[text] = id
-            elif kind != "assistant":
-                turns.pop(steered.pop(text, ""), None)
-            speaker = ASSISTANT if kind == "assistant" else ""
-            shared = id if is_copy or _UUID.fullmatch(id) else ""
-            said.append(ImportedTurn(speaker, moment, text, id, shared))
-        for turn in said:
-            turns.setdefault(turn.id, turn)
+        text = _text(row, kind, work, left_out)
+        if not text_at(row, "toolDenialKind"):
+            for turn in work.told(dicts_at(row, "message", "content"), moment):
+                turns.setdefault(turn.id, turn)
+        if not text:
+            continue
+        if text_at(row, "operation") == _UNQUEUED:
+            steered[text] = id
+        elif kind != "assistant":
+            turns.pop(steered.pop(text, ""), None)
+        speaker = ASSISTANT if kind == "assistant" else ""
+        shared = id if is_copy or _UUID.fullmatch(id) else ""
+        turns.setdefault(id, ImportedTurn(speaker, moment, text, id, shared))
     return ImportedConversation("", title, None, list(turns.values()), is_fork=is_fork)
 
 
@@ -113,39 +110,45 @@ def _is_aside(row: dict[str, Any]) -> bool:
     return is_synthetic or is_other or any(row.get(key) for key in _ASIDE_KEYS)
 
 
-def _text(
-    row: dict[str, Any], kind: str, questions: set[str], left_out: LeftOut
-) -> str:
+def _text(row: dict[str, Any], kind: str, work: AgentWork, left_out: LeftOut) -> str:
     """Return what somebody said in a row.
 
-    What the person typed while the agent worked is an attachment; what they answered
-    to a question, or said as they refused a call, is the result of a tool.
+    What the person typed while the agent worked is an attachment, or leaves the queue.
     """
+    content = None
     if text_at(row, "attachment", "type") == "queued_command":
-        return spoken(dig(row, "attachment", "prompt"), _TAGS, left_out)
-    if text_at(row, "operation") == "remove":  # from the queue, into the conversation
-        return spoken(row.get("content"), _TAGS, left_out)
-    if kind not in ("user", "assistant"):
-        return ""
-    content = dig(row, "message", "content")
+        content = dig(row, "attachment", "prompt")
+    elif text_at(row, "operation") == _UNQUEUED:
+        content = row.get("content")
+    elif kind in ("user", "assistant"):
+        content = dig(row, "message", "content")
     texts = []
-    if isinstance(content, str) and kind == "user":
-        name = _COMMAND_NAME.search(content)
-        words = _COMMAND_WORDS.search(content)
-        if name and words:
-            texts.append(f"{name[1].strip()} {words[1].strip()}")
+    name = _COMMAND_NAME.search(as_text(content))
+    words = _COMMAND_WORDS.search(as_text(content))
+    if name and words and kind == "user":
+        texts.append(f"{name[1].strip()} {words[1].strip()}")
     texts.append(spoken(content, _TAGS, left_out))
     for part in dicts_at(row, "message", "content"):
-        for question in dicts_at(part, "input", "questions"):
-            if text_at(part, "name") == _QUESTION_TOOL:
-                texts.append(text_at(question, "question"))
-        if text_at(part, "tool_use_id") in questions:
-            answers = as_dict(dig(row, "toolUseResult", "answers"))
-            texts += map(content_text, answers.values())
-        refusal = _REFUSAL.search(content_text(part.get("content")))
-        if refusal and text_at(row, "toolDenialKind") == "user-rejected":
-            texts.append(refusal[1])
+        texts += _answers(row, part, work)
     return joined(texts, "\n\n")
+
+
+def _answers(row: dict[str, Any], part: dict[str, Any], work: AgentWork) -> list[str]:
+    """Return what was asked in a call of a tool, or said in its result.
+
+    The person answers a question there, and may say something as they refuse a call.
+    """
+    if text_at(part, "name") == _QUESTION_TOOL:
+        questions = dicts_at(part, "input", "questions")
+        return [text_at(question, "question") for question in questions]
+    texts = []
+    if work.tool_of(part) == _QUESTION_TOOL:
+        answers = as_dict(dig(row, "toolUseResult", "answers"))
+        texts += map(content_text, answers.values())
+    refusal = _REFUSAL.search(content_text(part.get("content")))
+    if refusal and text_at(row, "toolDenialKind") == "user-rejected":
+        texts.append(refusal[1])
+    return texts
 
 
 claude_code = partial(sessions, ASSISTANT, r".*\.jsonl", _read)

@@ -53,7 +53,7 @@ def _read(
     What was typed and answered stands in events, since 0.147 in items; in older files
     only in messages, which the harness writes too.
     """
-    heads = list[dict[str, Any]]()
+    ids = list[str]()
     started: datetime | None = None
     told = list[ImportedTurn]()
     messages = list[ImportedTurn]()
@@ -68,14 +68,15 @@ def _read(
                 left_out[SUBAGENT] += 1
                 return None
             started = started or parse_time(payload.get("timestamp"), zone) or moment
-            heads.append(payload)
+            # Behind its own head a fork has those of the sessions that it goes back to.
+            ids += [text_at(payload, "id"), text_at(payload, "forked_from_id")]
         source = text_at(payload, "type")
         item = as_dict(payload.get("item")) or payload
         who = text_at(item, "role") or text_at(item, "type")
         text = _text(item, left_out) if who in _SPEAKERS else ""
         if not text:
             spoken_part(payload, left_out)
-            done = work.told(payload, moment)
+            done = work.told([payload], moment)
             told += done
             messages += done
             continue
@@ -86,13 +87,10 @@ def _read(
             last[text] = source
             told.append(turn)
     is_typed_told = any(not turn.speaker for turn in told)
-    ids = [text_at(head, "id") for head in heads] or [""]
-    # Behind its own head a fork has those of the sessions that it goes back to.
-    first = ids[-1]
-    if len(heads) == 1:
-        first = text_at(heads[0], "forked_from_id") or first
-    turns = _in_thread(told if is_typed_told else messages, first)
-    return ImportedConversation(ids[0], "", started, turns, is_fork=first != ids[0])
+    ids = list(filter(None, ids)) or [""]
+    turns = _in_thread(told if is_typed_told else messages, ids[-1])
+    is_fork = ids[-1] != ids[0]
+    return ImportedConversation(ids[0], "", started, turns, is_fork=is_fork)
 
 
 def _in_thread(turns: list[ImportedTurn], first: str) -> list[ImportedTurn]:

@@ -3,7 +3,6 @@
 Both have a list of conversations, each of which is a tree of messages.
 """
 
-import glob
 import os
 import re
 import zipfile
@@ -11,7 +10,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers.base import (
@@ -39,9 +39,11 @@ _KEYS = {
 }
 
 
-class Element(NamedTuple):
-    """One element of an export, and where it stands."""
+@dataclass(frozen=True)
+class Element:
+    """One element of an export with an assistant, and where it stands."""
 
+    assistant: str
     place: str
     value: dict[str, Any]
 
@@ -64,38 +66,30 @@ def elements(path: str, assistant: str) -> Iterator[Element | Skipped]:
         if isinstance(document, dict):
             document = [document]
         if not isinstance(document, list):
-            raise FilememError(
-                f"{name} in {path} is not a JSON export; it should begin with [ or {{."
-            )
+            what = f"{name} in {path} is not a JSON export"
+            raise FilememError(f"{what}; it should begin with [ or {{.")
         for number, value in enumerate(document, 1):
-            element = Element(f"{name}, element {number}", as_dict(value))
-            if _KEYS[assistant] & element.value.keys():
-                yield element
+            place = f"{name}, element {number}"
+            if _KEYS[assistant] & as_dict(value).keys():
+                yield Element(assistant, place, value)
             else:
-                why = f"it is no conversation with {assistant}"
-                yield Skipped(element.place, why)
+                yield Skipped(place, f"it is no conversation with {assistant}")
     if not found:
-        raise NotFound(
-            f"{path} contains no conversations.json; "
-            "name the export's JSON file, zip or folder."
-        )
+        what = f"{path} contains no conversations.json"
+        raise NotFound(f"{what}; name the export's JSON file, zip or folder.")
 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
     """Yield the documents of an export by name, each with its bytes."""
     if os.path.isdir(path):
-        names = glob.glob("*", root_dir=path)
-        names += glob.glob("*/*", root_dir=path)  # unpacking often adds a folder
-        for name in sorted(filter(_DOCUMENT_NAME.fullmatch, names)):
-            place = os.path.join(path, name)
-            if os.path.isfile(place):
-                yield name, _read(place)
-        return
-    with open(files.open_regular(path), "rb") as file:
-        is_zip = file.peek(2)[:2] == b"PK"
-        if is_zip:
-            yield from _unpacked(path, file)
-    if not is_zip:
+        top = Path(path)
+        found = [*top.glob("*.json"), *top.glob("*/*.json")]  # unpacking adds a folder
+        for file in sorted(found):
+            if _DOCUMENT_NAME.fullmatch(file.name) and file.is_file():
+                yield str(file.relative_to(top)), _read(str(file))
+    elif files.read(path, 2) == b"PK":
+        yield from _unpacked(path)
+    else:
         yield os.path.basename(path), _read(path)
 
 
@@ -105,9 +99,9 @@ def _read(path: str) -> bytes:
     return files.read(path, size_bytes)
 
 
-def _unpacked(path: str, file: Any) -> Iterator[tuple[str, bytes]]:
+def _unpacked(path: str) -> Iterator[tuple[str, bytes]]:
     try:
-        archive = zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(path)
         for name in sorted(filter(_DOCUMENT_NAME.fullmatch, archive.namelist())):
             _check_size(path, archive.getinfo(name).file_size)
             yield name, archive.read(name)
@@ -123,15 +117,24 @@ def _check_size(path: str, size_bytes: int) -> None:
         raise Refused(f"{what}; split it into files of at most 500.")
 
 
-# -- a conversation's tree -----------------------------------------------------------
+# -- a conversation's tree -------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Node:
-    """One message, and the id of the one that it follows; empty for the first."""
+    """One message.
+
+    Attributes:
+        id: of the message.
+        parent: the id of the one that it follows; empty for the first.
+        role: who speaks, as the export has it.
+        time: when, if that is known.
+        message: as it stands in the export.
+    """
 
     id: str
     parent: str
+    role: str
     time: datetime | None
     message: dict[str, Any]
 
@@ -141,7 +144,6 @@ def read_conversation(
     nodes: list[Node],
     leaf: object,
     text_of: Callable[[dict[str, Any], LeftOut], str],
-    assistant: str,
     zone: tzinfo | None,
     left_out: LeftOut,
 ) -> ImportedConversation:
@@ -149,29 +151,27 @@ def read_conversation(
 
     Args:
         element: of the export.
-        nodes: its messages, the newest last where times do not tell.
+        nodes: its messages.
         leaf: the id of the message that was seen last.
         text_of: returns what of a message the person saw.
-        assistant: whose turns are not a person's.
         zone: the person's.
         left_out: counts what is not shown; it is changed.
     """
+    assistant = element.assistant
+    # A tool shows pictures on the assistant's behalf.
+    speakers = dict.fromkeys(("assistant", "tool"), assistant)
+    speakers |= {"user": "", "human": "", "": "unknown"}
     shown = shown_branch(nodes, leaf)
     left_out[ABANDONED] += len(nodes) - len(shown)
     turns = []
     for node in shown:
         text = text_of(node.message, left_out)
-        role = text_at(node.message, "author", "role")
-        role = role or text_at(node.message, "sender") or "unknown"
-        speaker = "" if role in ("user", "human") else role
-        if role in ("assistant", "tool"):  # which shows pictures on its behalf
-            speaker = assistant
+        speaker = speakers.get(node.role, node.role)
         if text:
             turns.append(ImportedTurn(speaker, node.time, text, node.id))
     value = element.value
     ids = [text_at(value, key) for key in ("conversation_id", "id", "uuid")]
-    ids += [node.id for node in shown[:1]]
-    id = next(filter(None, ids), element.place)
+    id = next(filter(None, [*ids, *(node.id for node in shown)]), element.place)
     title = text_at(value, "title") or text_at(value, "name")
     return ImportedConversation(id, title, time_of(value, zone), turns, assistant)
 

@@ -5,11 +5,12 @@ known by its place in what was said, never by its text alone: the same answer to
 another question is another message.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from filemem.store.imports import NO_PART, Imported
+from filemem.store.imports import Imported
 from filemem.store.memory import Memory
 from filemem.store.passages import format_turn, turns
 
@@ -50,6 +51,31 @@ class Turn:
         return written
 
 
+def as_lines(said: Sequence[Turn], day: date | None) -> str:
+    """Return turns as a transcript goes on with them behind a turn of `day`.
+
+    Each of another day than the last has its date.
+    """
+    lines = []
+    for turn in said:
+        own_day = turn.time.date() if turn.time else day
+        lines.append(turn.line(own_day if own_day != day else None))
+        day = own_day
+    return "".join(lines)
+
+
+def turns_of(session: Memory | None) -> list[str]:
+    """Return the turns of a session, each in a form that can be compared."""
+    return _comparable(session.lines, session.front_end) if session else []
+
+
+def _comparable(lines: list[str], after: int = 0) -> list[str]:
+    return [f"{turn.speaker}\0{turn.text}" for turn in turns(lines, after)]
+
+
+# -- what is not kept yet --------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Fresh:
     """What of a conversation is not kept yet.
@@ -71,8 +97,7 @@ def find_fresh(
     """Tell what of a conversation is not kept yet.
 
     The record says so, whatever became of the turns since; where it is lost, the
-    session does. What a run wrote that was killed before its record stands at the end
-    of the session.
+    session does.
 
     Args:
         said: the conversation's turns.
@@ -80,26 +105,21 @@ def find_fresh(
         there: the turns of the session, as written.
         whole: the turns begin where the conversation did.
     """
-    kept = record
-    keys = [turn.part for turn in said]
     if not record.parts:
-        kept = record.grown("", there, None)
-        keys = [turn.as_written() for turn in said]
-    overlap = Overlap(0, NO_PART)
-    if not (record.parts and all(turn.is_certain for turn in said)):
-        overlap = find_overlap(keys, kept, whole=whole)
+        written = [turn.as_written() for turn in said]
+        return Fresh(said, None, said[find_overlap(written, there, whole=whole).known :])
+    overlap = Overlap(0)
+    if not all(turn.is_certain for turn in said):
+        parts = [turn.part for turn in said]
+        overlap = find_overlap(parts, record.branch, whole=whole)
     recorded = {known_as(part) for part in record.parts}
-    fresh = list[Turn]()
-    for turn in said[overlap.known :]:
-        if not (turn.is_certain and known_as(turn.part) in recorded):
-            fresh.append(turn)
-    if not record.parts:
-        return Fresh(said, None, fresh)
-    behind = None
-    if NO_PART < overlap.behind < len(record.parts) - 1:
-        behind = record.parts[overlap.behind]
-    unknown = len(there) - len(record.parts)
-    return Fresh(fresh, behind, fresh[_at_end(fresh, there, unknown) :])
+    fresh = [
+        turn
+        for turn in said[overlap.known :]
+        if not (turn.is_certain and known_as(turn.part) in recorded)
+    ]
+    unknown = there[len(record.parts) :]
+    return Fresh(fresh, overlap.behind, fresh[_at_end(fresh, unknown) :])
 
 
 def known_as(part: str) -> str:
@@ -107,41 +127,24 @@ def known_as(part: str) -> str:
     return part.partition("\t")[0]
 
 
-def _at_end(new: list[Turn], there: list[str], unknown: int) -> int:
-    """Return how many of the turns stand at the end of a session.
+def _at_end(fresh: list[Turn], unknown: list[str]) -> int:
+    """Return with how many of the fresh turns a session ends.
 
-    A run that was killed has written them, behind what was said otherwise before.
+    A run that was killed before it could record them has written them.
 
     Args:
-        new: the turns, in their order.
-        there: those of the session, as written.
-        unknown: how many of the session's turns are none that is known by now.
+        fresh: the turns, in their order.
+        unknown: the last turns of the session, as written, of which the record does not
+            know.
     """
-    lines = [turn.as_written() for turn in new]
-    for length in range(min(len(new), unknown), 0, -1):
-        if lines[:length] == there[-length:]:
+    written = [turn.as_written() for turn in fresh]
+    for length in range(min(len(written), len(unknown)), 0, -1):
+        if written[:length] == unknown[-length:]:
             return length
     return 0
 
 
-def goes_on(keys: list[str], known: Imported, began: datetime) -> bool:
-    """Tell whether a conversation is one that is kept, which it may go on.
-
-    One of another day is only where more than its opening is the same: people say
-    hello every day. One that was forgotten is by its opening, so that it stays so. A
-    history that a client has trimmed begins with the end of what is kept.
-    """
-    shared = min(len(known.parts), len(keys))
-    if keys[:shared] == known.parts[:shared]:
-        is_forgotten = "/" not in known.path
-        is_same_day = f"{began:%Y-%m-%d}" in known.path
-        return is_same_day or shared >= OPENING_TURNS + (not is_forgotten)
-    overlap = find_overlap(keys, known, whole=False)
-    is_at_end = overlap.behind == len(known.parts) - 1
-    return is_at_end and overlap.known >= OPENING_TURNS
-
-
-# -- two lists of turns ---------------------------------------------------------------
+# -- two lists of turns ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -150,14 +153,14 @@ class Overlap:
 
     Attributes:
         known: how many of the turns, from the first one on, are kept already.
-        behind: the place among what is kept from which the others go on.
+        behind: the kept part that the others go on from; None for the last one.
     """
 
     known: int
-    behind: int
+    behind: str | None = None
 
 
-def find_overlap(keys: Sequence[str], kept: Imported, *, whole: bool) -> Overlap:
+def find_overlap(keys: list[str], branch: list[str], *, whole: bool) -> Overlap:
     """Find what of a list of turns is kept.
 
     The list may be all that was said so far, with an end that was said anew; the last
@@ -165,65 +168,33 @@ def find_overlap(keys: Sequence[str], kept: Imported, *, whole: bool) -> Overlap
 
     Args:
         keys: by which the turns are known, in their order.
-        kept: the record of what is kept, a tree: what was said anew branches off.
+        branch: by which those are that were kept.
         whole: the list is known to begin where the conversation did.
     """
-    last = len(kept.parts) - 1
-    start = _follow(keys, kept)
-    reaches_end = start.behind not in kept.parents
-    if start.known and (whole or reaches_end or start.known >= MIN_COMMON_TURNS):
-        return start
-    chain = list[str]()
-    place = last
-    while place != NO_PART:
-        chain.append(kept.parts[place])
-        place = kept.parents[place]
-    chain.reverse()
-    for length in range(min(len(keys), len(chain)), 0, -1):
-        if keys[:length] == chain[-length:]:
-            return Overlap(length, last)
-    if len(keys) >= MIN_COMMON_TURNS:
-        for begin in range(len(chain) - len(keys)):
-            if keys == chain[begin : begin + len(keys)]:
-                return Overlap(len(keys), last)
-    return Overlap(0, last)
+    shared = _shared(keys, branch)
+    if shared == len(branch):
+        return Overlap(shared)
+    if shared >= (1 if whole else MIN_COMMON_TURNS):
+        return Overlap(shared, branch[shared - 1])
+    for length in range(min(len(keys), len(branch)), 0, -1):
+        if keys[:length] == branch[-length:]:
+            return Overlap(length)
+    return Overlap(0)
 
 
-def _follow(keys: Sequence[str], kept: Imported) -> Overlap:
-    """Go down from the first part as far as the turns do."""
-    children = dict[tuple[int, str], int]()
-    for place, part in enumerate(kept.parts):
-        children.setdefault((kept.parents[place], part), place)
-    place = NO_PART
-    for known, key in enumerate(keys):
-        child = children.get((place, key))
-        if child is None:
-            return Overlap(known, place)
-        place = child
-    return Overlap(len(keys), place)
+def begins_alike(keys: list[str], kept: Imported, began: datetime) -> bool:
+    """Tell whether a conversation is one that is kept, by an equal beginning.
 
-
-# -- turns as a session has them -----------------------------------------------------
-
-
-def as_lines(said: Sequence[Turn], day: date | None) -> str:
-    """Return turns as a transcript goes on with them behind a turn of `day`.
-
-    Each of another day than the last has its date.
+    One of another day is only where more than its opening is the same: people say
+    hello every day. One that was forgotten is by its opening, so that it stays so.
     """
-    lines = []
-    for turn in said:
-        own_day = turn.time.date() if turn.time else day
-        lines.append(turn.line(own_day if own_day != day else None))
-        day = own_day
-    return "".join(lines)
+    shared = _shared(keys, kept.branch)
+    if shared < min(len(keys), len(kept.branch)):
+        return False
+    is_forgotten = "/" not in kept.path
+    is_same_day = f"{began:%Y-%m-%d}" in kept.path
+    return is_same_day or shared >= OPENING_TURNS + (not is_forgotten)
 
 
-def _comparable(lines: list[str], after: int = 0) -> list[str]:
-    """Return each turn of a transcript in a form that can be compared."""
-    return [f"{turn.speaker}\0{turn.text}" for turn in turns(lines, after)]
-
-
-def turns_of(session: Memory | None) -> list[str]:
-    """Return the turns of a session, each in a form that can be compared."""
-    return _comparable(session.lines, session.front_end) if session else []
+def _shared(keys: list[str], branch: list[str]) -> int:
+    return len(os.path.commonprefix([keys, branch]))

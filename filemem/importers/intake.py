@@ -26,8 +26,8 @@ from filemem.importers.base import (
 from filemem.importers.identity import (
     Turn,
     as_lines,
+    begins_alike,
     find_fresh,
-    goes_on,
     turns_of,
 )
 from filemem.llm.stream import ThoughtFilter
@@ -37,7 +37,6 @@ from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
 from filemem.store.imports import Imported, Origins
-from filemem.store.memory import Memory
 from filemem.store.paths import ARCHIVE, live, numbered, slug
 from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, one_line
@@ -89,9 +88,7 @@ class Intake:
         self.gate = Gate(folder, with_secrets=with_secrets, dry_run=dry_run)
         self.origins = Origins(folder, dry_run)
         self.report = ImportReport()
-        self.person = folder.person
-        self._own_names = set(map(str.casefold, folder.own_names()))
-        self._planned = set[str]()  # sessions that a dry run would have written
+        self._planned = set[str]()  # the memories that a dry run would have written
         self._secrets = list[Redaction]()  # of the item at hand
 
     def skip(self, what: str, why: str) -> None:
@@ -138,6 +135,9 @@ class Intake:
             why = f"taken, but {secrets} left out: {kinds(self._secrets)}"
             self.skip(what, f"{why}; --with-secrets takes all")
 
+    def _memory(self, path: str, turns: int = 0) -> ImportedMemory:
+        return ImportedMemory(self.folder.name, path, turns)
+
     # -- conversations ---------------------------------------------------------------
 
     def _take_conversation(
@@ -152,43 +152,46 @@ class Intake:
         origin = self.origin_of_id(format_, item.id)
         if said and not item.id:
             began = _began(item, said, written_at)
-            origin = self._origin_of_opening(format_, item, title, said, began)
+            origin = self._origin_of_opening(format_, title, said, began)
         said = self._without_copies(said, origin)
         if not said:
             self.report.left_out[EMPTY] += 1
             return
         imported = self.origins.of(origin)
-        record = self._readable(imported) if imported else Imported("")
-        path = self.origins.session(origin)
+        record = self._readable(imported or Imported(""))
+        path = self.origins.session(origin) or ""
         session = self.folder.memory(path) if path else None
-        if imported and imported.path in self._planned:
-            path = imported.path
+        if record.path in self._planned:
+            path = record.path
         fresh = find_fresh(said, record, turns_of(session), whole=whole)
-        is_known = len(fresh.new) < len(said)
-        is_old = not fresh.new if is_known else whole or not record.parts
+        count = len(fresh.new)
+        # Of one that was deleted; what was said since is kept.
+        is_partly_known = count < len(said)
+        is_delta = bool(record.parts) and not whole
+        has_more = count and (is_partly_known or is_delta)
+        is_readable = session is None or session.encoding == UTF_8
         name = title or one_line(item.id)
-        if imported and not path and is_old:
+        if imported and not path and not has_more:
+            path = imported.path
             # Its name may be forgotten, too.
-            named = f" as {imported.path}" if "/" in imported.path else ""
+            named = f" as {path}" if "/" in path else ""
             why = f"imported before{named} and deleted since; it stays deleted"
             self.skip(name, why)
-            self._secrets.clear()
-            path = imported.path
-        elif path and (not fresh.new or _is_utf8(session)):
-            report = self.report.updated if fresh.new else self.report.unchanged
-            report.append(ImportedMemory(self.folder.name, path, len(fresh.new)))
-            if session and fresh.new and not self.dry_run:
+        elif path and not count:
+            self.report.unchanged.append(self._memory(path))
+        elif path and is_readable:
+            self.report.updated.append(self._memory(path, count))
+            if session and not self.dry_run:
                 lines = as_lines(fresh.new, transcript.last_day(session))
                 self.folder.append(path, lines)
         else:
             began = _began(item, fresh.new, written_at)
             path = self._create_session(item.assistant, origin, title, began, fresh.new)
-            new = ImportedMemory(self.folder.name, path, len(fresh.new))
-            self.report.added.append(new)
+            self.report.added.append(self._memory(path, count))
         if fresh.unrecorded:
             parts = [turn.part for turn in fresh.unrecorded]
             self.origins.add(origin, path, parts, fresh.behind)
-        if fresh.new:
+        if count:
             self._report_secrets(name)
 
     def _readable(self, imported: Imported) -> Imported:
@@ -196,12 +199,9 @@ class Intake:
 
         That are digests by another machine's key, and those of earlier versions.
         """
-        if not any(map(_DIGEST.fullmatch, imported.parts)):
-            return imported
-        own = self.gate.digest("").partition(".")[0]
         parts = []
         for part in imported.parts:
-            if part.startswith(own) or not _DIGEST.fullmatch(part):
+            if not _DIGEST.fullmatch(part) or part[:4] == self.gate.digest("")[:4]:
                 parts.append(part)
         if len(parts) == len(imported.parts):
             return imported
@@ -214,10 +214,9 @@ class Intake:
         before = ""
         for turn in item.turns:
             text = turn.text
-            if turn.speaker in (item.assistant, ASSISTANT) and turn.speaker:
+            if turn.speaker and turn.speaker in (item.assistant, ASSISTANT):
                 text = _without_thoughts(text)
-                if text != turn.text:
-                    self.report.left_out[THOUGHT] += 1
+                self.report.left_out[THOUGHT] += text != turn.text
             if not text.strip():
                 continue
             clean = self._clean(text, before)
@@ -235,9 +234,10 @@ class Intake:
     def _speaker(self, speaker: str, assistant: str) -> str:
         """Return a speaker as written; an assistant is never called as the user is."""
         name = self._clean(one_line(speaker, MAX_NAME_CHARS))
-        if speaker == assistant and name.casefold() in self._own_names:
+        own_names = map(str.casefold, self.folder.own_names())
+        if speaker == assistant and name.casefold() in own_names:
             return ASSISTANT
-        return name or self.person
+        return name or self.folder.person
 
     def _part(self, turn: ImportedTurn, text: str) -> str:
         """Return by what a turn is known again: its id, else its words and time."""
@@ -257,29 +257,18 @@ class Intake:
         return f"{format_}:{id if is_plain else self.gate.digest(id)}"
 
     def _origin_of_opening(
-        self,
-        format_: str,
-        item: ImportedConversation,
-        title: str,
-        said: Sequence[Turn],
-        began: datetime,
+        self, format_: str, title: str, said: Sequence[Turn], began: datetime
     ) -> str:
         """Return the origin of a conversation without an id.
 
-        It is that of one kept before which it goes on, or which holds it already, else
-        a digest of how it begins, with a number.
+        It is that of one kept before with an equal beginning, else a digest of how it
+        begins, with a number.
         """
-        first = item.turns[0]
-        former = digest(f"{item.title}\0{first.speaker}\0{first.text}", 16)
-        origin = f"{format_}:{former}-1"  # as earlier versions named it
-        known = self.origins.of(origin)
-        if known and f"{began:%Y-%m-%d}" in known.path:
-            return origin
         keys = [turn.part for turn in said]
         for origin in reversed(self.origins.with_part(keys[0], format_)):
             known = self.origins.of(origin)
             is_nameless = _DIGEST.fullmatch(origin.partition(":")[2])
-            if known and is_nameless and goes_on(keys, known, began):
+            if known and is_nameless and begins_alike(keys, known, began):
                 return origin
         words = " ".join(said[0].text.split())
         opening = self.gate.digest(title, said[0].speaker, words)
@@ -299,8 +288,6 @@ class Intake:
                 kept.append(turn)
         return kept
 
-    # -- sessions --------------------------------------------------------------------
-
     def _create_session(
         self,
         assistant: str,
@@ -312,17 +299,22 @@ class Intake:
         """Write a new session; returns its path, in a dry run the one it would have."""
         name = slug(title) or slug(said[0].text) or "conversation"
         if self.dry_run:
-            wanted = f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}-{name}.md"
-            paths = (path for path in numbered(wanted) if path not in self._planned)
-            free = next(path for path in paths if not any(self.folder.existing(path)))
-            self._planned.add(free)
-            return free
+            return self._plan(f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}-{name}.md")
         front = {"title": title and quoted(title)}
         if assistant:
             front["assistant"] = quoted(self._speaker(assistant, assistant))
         front["origin"] = quoted(origin)
         lines = [as_lines(said, began.date())]
         return transcript.create(self.folder, name, began, lines, **front)
+
+    def _plan(self, path: str) -> str:
+        """Return the free path that a memory would get; raises Refused if it cannot."""
+        self.folder.absolute(path)
+        for free in numbered(path):
+            if free not in self._planned and not any(self.folder.existing(free)):
+                break
+        self._planned.add(free)
+        return free
 
     # -- notes -----------------------------------------------------------------------
 
@@ -334,12 +326,12 @@ class Intake:
         """
         text = self._clean_note(note.text)
         fingerprint = digest(text, 16)
-        imported = self.origins.of(origin)
-        taken = imported.parts[-1] if imported else ""
         path = NOTES_FOLDER + self.gate.clean_path(note.path)
+        taken = ""
+        imported = self.origins.of(origin)
         if imported:
             path = imported.path
-        self.folder.absolute(path)  # raises Refused where nothing is written, too
+            taken = imported.parts[-1]
         place = next(self.folder.existing(path), "")
         here = self.folder.read(place) if place else b""
         if fingerprint != taken:
@@ -348,23 +340,24 @@ class Intake:
             why = "imported before and deleted or moved since; left so"
             self.skip(note.path, why)
             return
-        is_here = bool(place) and (here == text or fingerprint == taken)
-        if imported and not is_here and digest(here, 16) != taken:
+        if place and (here == text or fingerprint == taken):
+            self.report.unchanged.append(self._memory(place))
+        elif not imported:
+            place = self._create(path, text)
+            self.report.added.append(self._memory(place))
+        elif digest(here, 16) == taken:
+            self._replace_note(place, here, text)
+            self.report.updated.append(self._memory(place))
+        else:
             what = f"changed, but so was {place} since it was imported"
             self.skip(note.path, f"{what}, which stays as it is")
             return
-        report = self.report.unchanged
-        if imported and not is_here:
-            report = self.report.updated
-            self._replace_note(place, here, text)
-        elif not is_here:
-            report = self.report.added
-            place = path
-            if not self.dry_run:
-                place = self.folder.create(path, text)  # under the next free name
-        report.append(ImportedMemory(self.folder.name, place, 0))
         if fingerprint != taken:
             self.origins.add(origin, place, [fingerprint])
+
+    def _create(self, path: str, data: bytes) -> str:
+        """Write a new memory, under the next free name; return its path."""
+        return self._plan(path) if self.dry_run else self.folder.create(path, data)
 
     def _clean_note(self, data: bytes) -> bytes:
         """Return a note without secrets, in its encoding."""
@@ -378,26 +371,12 @@ class Intake:
         """Write a note anew; where lines of it are gone, archive what it was."""
         remaining = iter(text.splitlines())
         if not all(line in remaining for line in here.splitlines()):
-            kept = f"{ARCHIVE}/{live(place)}"
-            if not self.dry_run:
-                kept = self.folder.create(kept, here)  # under the next free name
-            self.report.added.append(ImportedMemory(self.folder.name, kept, 0))
+            kept = self._create(f"{ARCHIVE}/{live(place)}", here)
+            self.report.added.append(self._memory(kept))
         if self.dry_run:
             return
         if not self.folder.edit(place, lambda data: text if data == here else None):
             raise Changed(f"{place} changed on disk meanwhile; import again.")
-
-
-def _without_thoughts(text: str) -> str:
-    """Return an assistant's words without what it thought, as clients mark that."""
-    spoken = ThoughtFilter(lambda piece: None)
-    spoken.feed(text, final=True)
-    return _REASONING.sub("", spoken.text)
-
-
-def _is_utf8(session: Memory | None) -> bool:
-    """Tell whether a session may be added to; in another encoding it never is."""
-    return session is None or encoding_of(session.data) == UTF_8
 
 
 def _began(
@@ -405,3 +384,10 @@ def _began(
 ) -> datetime:
     times = (turn.time for turn in said if turn.time)
     return item.started or next(times, written_at)
+
+
+def _without_thoughts(text: str) -> str:
+    """Return an assistant's words without what it thought, as clients mark that."""
+    spoken = ThoughtFilter(lambda piece: None)
+    spoken.feed(text, final=True)
+    return _REASONING.sub("", spoken.text)

@@ -17,8 +17,6 @@ from filemem.store.memory import parse
 from filemem.store.paths import live
 
 IMPORTS = "imports.jsonl"
-NO_PART = -1
-"""The place from which the first part of an origin goes on."""
 _FRONT_BYTES = 8192  # of a session, in which its origin stands
 
 
@@ -29,26 +27,20 @@ class Imported:
     Attributes:
         path: that it was last given; a mere word where it was forgotten.
         parts: in the order in which they came.
-        parents: for each part the place of the one that it goes on from, or NO_PART.
+        branch: those of them that lead to the last one: what was said anew takes the
+            place of what stood there.
     """
 
     path: str
     parts: list[str] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
-
-    def place_of(self, part: str) -> int:
-        """Return the last place of a part; NO_PART where it has none."""
-        for place in reversed(range(len(self.parts))):
-            if self.parts[place] == part:
-                return place
-        return NO_PART
+    branch: list[str] = field(default_factory=list)
 
     def grown(self, path: str, parts: list[str], behind: str | None) -> "Imported":
         """Return it with further parts, behind the last one where None is named."""
-        last = len(self.parts) - 1
-        first = last if behind is None else self.place_of(behind)
-        parents = [first, *range(last + 1, last + len(parts))] if parts else []
-        return Imported(path, [*self.parts, *parts], [*self.parents, *parents])
+        branch = list(self.branch)
+        while behind in branch and branch[-1] != behind:
+            branch.pop()
+        return Imported(path, [*self.parts, *parts], [*branch, *parts])
 
 
 def shared(part: str) -> str:

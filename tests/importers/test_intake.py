@@ -425,13 +425,12 @@ def test_the_same_answer_to_another_question_is_another_message(mara: User) -> N
     for end in range(2, len(ALL) + 1, 2):
         last = ALL[max(0, end - 4) : end]
         window = mara.add_conversation(last, id="window")
-        trimmed = mara.add_conversation([{**one, "role": "user"} for one in last])
         whole = mara.add_conversation(ALL[:end], id="whole")
         nameless = mara.add_conversation(ALL[:end])
     for given_, id in ((INTAKE[-1], "deltas"), (ALL[-4:], "window"), (ALL, "whole")):
         mara.add_conversation(given_, id=id)  # as after a time-out
-    paths = {deltas, window, trimmed, whole, nameless}
-    assert len(paths) == 5
+    paths = {deltas, window, whole, nameless}
+    assert len(paths) == 4
     for path in paths:
         assert kept(mara, path) == TEXTS_OF_ALL, path
 
