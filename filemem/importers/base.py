@@ -21,9 +21,6 @@ MILLISECONDS_FROM = 1e11
 FIRST_YEAR = 1000
 """The first year that has the four digits of a file name."""
 
-MAX_LINE_CHARS = 50_000_000
-"""Characters of a line that are read at once."""
-
 MAX_UNCUT_CHARS = 10_000
 """Characters at either end of a text in which secrets are looked for before the text is
 cut to a line."""
@@ -259,17 +256,11 @@ def joined(parts: Iterable[str], between: str = "\n") -> str:
 
 
 def text_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file that are not blank, with their numbers from 1.
-
-    A line over MAX_LINE_CHARS comes in pieces.
-    """
+    """Yield the lines of a text file that are not blank, with their numbers from 1."""
     with open(files.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
-        number = 0
-        while line := file.readline(MAX_LINE_CHARS):
-            number += 1
-            line = line.strip()
-            if line:
-                yield number, line
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield number, line.strip()
 
 
 def decode_json(text: str | bytes) -> Any:

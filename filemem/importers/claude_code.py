@@ -45,11 +45,6 @@ _ASIDE_KEYS = (
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMAND_NAME = re.compile(r"<command-name>([^<]{1,100})</command-name>")
 _COMMAND_WORDS = re.compile(r"<command-args>(.+?)</command-args>", re.DOTALL)
-_TITLE_KEYS = {
-    "summary": "summary",
-    "ai-title": "aiTitle",
-    "custom-title": "customTitle",
-}
 _QUESTION_TOOL = "AskUserQuestion"
 _UNQUEUED = "remove"  # the operation on a message that joins the conversation
 # What a person said who refused a call stands behind this, before a note to the model.
@@ -66,7 +61,6 @@ def _read(
     What a person took back they said as well. A row that is written again, with the
     same uuid, is one message.
     """
-    title = ""
     is_fork = False
     work = AgentWork()
     steered = dict[str, str]()  # ids by words that left the queue and may come again
@@ -74,7 +68,6 @@ def _read(
     for entry in entries:
         row = entry.value
         kind = text_at(row, "type")
-        title = text_at(row, _TITLE_KEYS.get(kind, "")) or title
         if _is_aside(row):
             left_out[HIDDEN] += kind in ("user", "assistant", "attachment")
             continue
@@ -95,7 +88,7 @@ def _read(
         speaker = ASSISTANT if kind == "assistant" else ""
         shared = id if is_copy or _UUID.fullmatch(id) else ""
         turns.setdefault(id, ImportedTurn(speaker, moment, text, id, shared))
-    return ImportedConversation("", title, None, list(turns.values()), is_fork=is_fork)
+    return ImportedConversation("", "", None, list(turns.values()), is_fork=is_fork)
 
 
 def _is_aside(row: dict[str, Any]) -> bool:

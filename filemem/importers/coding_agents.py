@@ -57,7 +57,9 @@ def sessions(
         zone: the person's.
     """
     left_out = LeftOut()
-    found = _session_files(path, name_pattern, left_out)
+    found = [path]
+    if os.path.isdir(path):
+        found = _session_files(path, name_pattern, left_out)
     if not found:
         what = f"{path} holds no sessions of {assistant}"
         raise NotFound(f"{what}; name the folder that it keeps them in.")
@@ -72,8 +74,8 @@ def sessions(
             continue
         if session is None:
             continue
-        stem = os.path.basename(file).partition(".")[0]
-        session = replace(session, id=session.id or stem, assistant=assistant)
+        id = session.id or os.path.basename(file).partition(".")[0]
+        session = replace(session, id=id, assistant=assistant)
         if session.is_fork:
             forks.append(session)
         else:
@@ -82,11 +84,9 @@ def sessions(
     yield left_out
 
 
-def _session_files(path: str, name_pattern: str, left_out: LeftOut) -> list[str]:
-    if not os.path.isdir(path):
-        return [path]
-    found = list[str]()
-    for place, entry in files.walk(os.path.realpath(path), lambda *_: True):
+def _session_files(folder: str, name_pattern: str, left_out: LeftOut) -> list[str]:
+    found = []
+    for place, entry in files.walk(folder, lambda *_: True):
         name = entry.name.removesuffix(_COMPRESSED)
         if not name.endswith(".jsonl") or not entry.is_file(follow_symlinks=False):
             continue
@@ -124,7 +124,7 @@ def _unpacked(file: str) -> str:
             raise FilememError(why) from None
 
 
-# -- whose words ---------------------------------------------------------------------
+# -- whose words -----------------------------------------------------------------------
 
 # How texts begin that a client writes in the person's place.
 _CLIENT_BEGINNINGS = (
@@ -153,11 +153,9 @@ def spoken(content: object, tags: list[str], left_out: LeftOut) -> str:
 
 def _without_tagged(text: str, tag: str) -> str:
     """Return a text without what stands between a tag and its end."""
-    if f"<{tag}" not in text:
-        return text
     *closed, rest = text.split(f"</{tag}>")
     kept = ""
     for piece in closed:
-        opening = re.search(rf"<{tag}(?:\s[^>]{{0,200}})?>", piece)
-        kept += piece[: opening.start()] if opening else f"{piece}</{tag}>"
+        before, opening, _ = re.split(rf"(<{tag}(?:\s[^>]{{0,200}})?>|\Z)", piece, 1)
+        kept += before if opening else f"{piece}</{tag}>"
     return (kept + rest).strip()

@@ -107,7 +107,9 @@ def find_fresh(
     """
     if not record.parts:
         written = [turn.as_written() for turn in said]
-        return Fresh(said, None, said[find_overlap(written, there, whole=whole).known :])
+        return Fresh(
+            said, None, said[find_overlap(written, there, whole=whole).known :]
+        )
     overlap = Overlap(0)
     if not all(turn.is_certain for turn in said):
         parts = [turn.part for turn in said]

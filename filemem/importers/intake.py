@@ -37,7 +37,7 @@ from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
 from filemem.store.imports import Imported, Origins
-from filemem.store.paths import ARCHIVE, live, numbered, slug
+from filemem.store.paths import ARCHIVE, live, slug
 from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, one_line
 from filemem.text.redaction import Redaction, kinds
@@ -300,21 +300,22 @@ class Intake:
         name = slug(title) or slug(said[0].text) or "conversation"
         if self.dry_run:
             return self._plan(f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}-{name}.md")
-        front = {"title": title and quoted(title)}
-        if assistant:
-            front["assistant"] = quoted(self._speaker(assistant, assistant))
-        front["origin"] = quoted(origin)
-        lines = [as_lines(said, began.date())]
-        return transcript.create(self.folder, name, began, lines, **front)
+        return transcript.create(
+            self.folder,
+            name,
+            began,
+            [as_lines(said, began.date())],
+            title=title and quoted(title),
+            assistant=assistant and quoted(self._speaker(assistant, assistant)),
+            origin=quoted(origin),
+        )
 
     def _plan(self, path: str) -> str:
-        """Return the free path that a memory would get; raises Refused if it cannot."""
+        """Return the path of a memory that is not written; raises Refused if none can
+        be."""
         self.folder.absolute(path)
-        for free in numbered(path):
-            if free not in self._planned and not any(self.folder.existing(free)):
-                break
-        self._planned.add(free)
-        return free
+        self._planned.add(path)
+        return path
 
     # -- notes -----------------------------------------------------------------------
 
@@ -369,8 +370,7 @@ class Intake:
 
     def _replace_note(self, place: str, here: bytes, text: bytes) -> None:
         """Write a note anew; where lines of it are gone, archive what it was."""
-        remaining = iter(text.splitlines())
-        if not all(line in remaining for line in here.splitlines()):
+        if set(here.splitlines()) - set(text.splitlines()):
             kept = self._create(f"{ARCHIVE}/{live(place)}", here)
             self.report.added.append(self._memory(kept))
         if self.dry_run:

@@ -66,23 +66,17 @@ def test_the_report_names_every_memory_and_every_line_left_out_and_a_dry_run_wri
     )
 
 
-def test_a_dry_run_promises_no_note_that_is_refused_and_counts_turns_of_conversations_of_one_name(
+def test_a_dry_run_promises_no_note_that_is_refused_and_takes_a_talk_once(
     here: Path,
 ) -> None:
     Path("vault").mkdir()
     Path("vault/a\\b.md").write_text("Tea.")
-    assert (
-        "\nNothing was written: 0 added,"
-        in run("markdown", "vault", "--dry-run").stdout
-    )
-    Path("same.jsonl").write_text(
-        "\n".join(json.dumps({**TALKS[1], "id": id, "title": "Tea"}) for id in "aba")
-    )
-    dry, done = (
-        run("openai-jsonl", "same.jsonl", *how).stdout for how in (["--dry-run"], [])
-    )
+    dry = run("markdown", "vault", "--dry-run").stdout
+    assert "\nNothing was written: 0 added," in dry
+    lines = [json.dumps({**TALKS[1], "id": id}) for id in "aba"]
+    Path("same.jsonl").write_text("\n".join(lines))
+    dry = run("openai-jsonl", "same.jsonl", "--dry-run").stdout
     assert "Nothing was written: 2 added, 0 updated, 1 unchanged, 2 turns." in dry
-    assert dry.replace("would add", "added").splitlines()[:2] == done.splitlines()[:2]
 
 
 def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
