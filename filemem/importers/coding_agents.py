@@ -153,9 +153,10 @@ def spoken(content: object, tags: list[str], left_out: LeftOut) -> str:
 
 def _without_tagged(text: str, tag: str) -> str:
     """Return a text without what stands between a tag and its end."""
+    opening = rf"(<{tag}(?:\s[^>]{{0,200}})?>|\Z)"
     *closed, rest = text.split(f"</{tag}>")
     kept = ""
     for piece in closed:
-        before, opening, _ = re.split(rf"(<{tag}(?:\s[^>]{{0,200}})?>|\Z)", piece, 1)
-        kept += before if opening else f"{piece}</{tag}>"
+        before, is_opened, _ = re.split(opening, piece, maxsplit=1)
+        kept += before if is_opened else f"{piece}</{tag}>"
     return (kept + rest).strip()

@@ -5,10 +5,10 @@ known by its place in what was said, never by its text alone: the same answer to
 another question is another message.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import takewhile
 
 from filemem.store.imports import Imported
 from filemem.store.memory import Memory
@@ -199,4 +199,6 @@ def begins_alike(keys: list[str], kept: Imported, began: datetime) -> bool:
 
 
 def _shared(keys: list[str], branch: list[str]) -> int:
-    return len(os.path.commonprefix([keys, branch]))
+    """Count the first elements that are the same."""
+    pairs = zip(keys, branch, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
