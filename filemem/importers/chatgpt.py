@@ -33,11 +33,11 @@ from filemem.importers.base import (
     time_of,
 )
 from filemem.importers.exports import Node, elements, read_conversation
+from filemem.text.plain import digest
 
 ASSISTANT = "ChatGPT"
 # Content that the person never saw as a message.
 _UNSEEN_CONTENT = {
-    "user_editable_context": HIDDEN,
     "model_editable_context": HIDDEN,
     "system_error": HIDDEN,
     "thoughts": THOUGHT,
@@ -46,11 +46,16 @@ _UNSEEN_CONTENT = {
     "tether_quote": TOOL_RESULT,
     "tether_browsing_display": TOOL_RESULT,
 }
+_FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
 _CANVAS = "canmore."  # how the name begins of the tool that writes one
 
 
 def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
-    """Yield every conversation as the person last saw it."""
+    """Yield every conversation as the person last saw it.
+
+    Custom instructions are the person's words: a turn of the first conversation that
+    had them.
+    """
     left_out = LeftOut()
     for element in elements(path, ASSISTANT):
         if isinstance(element, Skipped):
@@ -61,16 +66,35 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
             message = as_dict(dig(node, "message"))
             role = text_at(message, "author", "role")
             moment = time_of(message, zone)
-            nodes.append(Node(key, text_at(node, "parent"), role, moment, message))
+            told = _instructions(message)
+            shared = digest(told, 16) if told else ""
+            parent = text_at(node, "parent")
+            nodes.append(Node(key, parent, role, moment, message, shared))
         leaf = element.value.get("current_node")
         yield read_conversation(element, nodes, leaf, _shown, zone, left_out)
     yield left_out
 
 
+def _instructions(message: dict[str, Any]) -> str:
+    """Return what a person told ChatGPT of themselves and of how it should answer.
+
+    The export wraps it in words of ChatGPT's.
+    """
+    if text_at(message, "content", "content_type") != "user_editable_context":
+        return ""
+    texts = []
+    for key in ("user_profile", "user_instructions"):
+        text = text_at(message, "content", key)
+        fenced = _FENCED.search(text)
+        texts.append(fenced[1].strip() if fenced else text)
+    return joined(texts)
+
+
 def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     """Return what one message showed to the person; count it where that is nothing."""
-    if not message:
-        return ""  # as of a tree's root
+    told = _instructions(message)
+    if told or not message:  # as of a tree's root
+        return told
     content = as_dict(message.get("content"))
     role = text_at(message, "author", "role")
     recipient = text_at(message, "recipient")

@@ -130,6 +130,7 @@ class Node:
         role: who speaks, as the export has it.
         time: when, if that is known.
         message: as it stands in the export.
+        shared: names its words, which stand in other conversations as well.
     """
 
     id: str
@@ -137,6 +138,7 @@ class Node:
     role: str
     time: datetime | None
     message: dict[str, Any]
+    shared: str = ""
 
 
 def read_conversation(
@@ -168,7 +170,8 @@ def read_conversation(
         text = text_of(node.message, left_out)
         speaker = speakers.get(node.role, node.role)
         if text:
-            turns.append(ImportedTurn(speaker, node.time, text, node.id))
+            id = node.shared or node.id
+            turns.append(ImportedTurn(speaker, node.time, text, id, node.shared))
     value = element.value
     ids = [text_at(value, key) for key in ("conversation_id", "id", "uuid")]
     id = next(filter(None, [*ids, *(node.id for node in shown)]), element.place)
