@@ -134,7 +134,7 @@ def _answers(row: dict[str, Any], part: dict[str, Any], work: AgentWork) -> list
     if text_at(part, "name") == _QUESTION_TOOL:
         questions = dicts_at(part, "input", "questions")
         return [text_at(question, "question") for question in questions]
-    texts = []
+    texts = list[str]()
     if work.tool_of(part) == _QUESTION_TOOL:
         answers = as_dict(dig(row, "toolUseResult", "answers"))
         texts += map(content_text, answers.values())
