@@ -6,7 +6,6 @@ and pairs of them.
 
 import functools
 import itertools
-from dataclasses import dataclass
 
 from filemem.text import tables
 from filemem.text.terms import is_cjk
@@ -18,33 +17,32 @@ ALL_WORDS = 25.0  # all words together
 MAX_WORD_CHARACTERS = 4
 
 
-@dataclass(frozen=True)
-class _Dictionary:
-    """Words by the power of two of their frequency, and those that only join others."""
+@functools.cache
+def _weights() -> dict[str, float]:
+    """Return how frequent each word is, as a power of two, and each joining character.
 
-    weights: dict[str, float]
-    joining: frozenset[str]
+    Words behind `=` only join others.
+    """
+    found: dict[str, float] = {}
+    for line in tables.lines("words-zh.txt"):
+        key, *words = line.split()
+        if key != "=":
+            found |= dict.fromkeys(words, float(key))
+    return found
 
 
 @functools.cache
-def _dictionary() -> _Dictionary:
-    weights: dict[str, float] = {}
-    joining: frozenset[str] = frozenset()
-    for line in tables.lines("words-zh.txt"):
-        key, *words = line.split()
-        if key == "=":
-            joining = frozenset(words)
-        else:
-            weights.update(dict.fromkeys(words, float(key)))
-    return _Dictionary(weights, joining)
+def _joining() -> frozenset[str]:
+    """Return the words that only join others."""
+    found = [line.split() for line in tables.lines("words-zh.txt")]
+    return frozenset(word for key, *words in found if key == "=" for word in words)
 
 
 def _weight(word: str) -> float:
     """Return how frequent a word is, as a power of two; 0 if it is none."""
-    dictionary = _dictionary()
     if len(word) > 1:
-        return dictionary.weights.get(word, 0.0)
-    return JOINING_CHARACTER if word in dictionary.joining else RARE_CHARACTER
+        return _weights().get(word, 0.0)
+    return JOINING_CHARACTER if word in _joining() else RARE_CHARACTER
 
 
 @functools.lru_cache(maxsize=1024)
@@ -78,6 +76,5 @@ def is_unknown(piece: str) -> bool:
 
 def chinese_content(run: str) -> list[str]:
     """Return the pieces of a run between the words that only join others."""
-    joining = _dictionary().joining
-    pieces = itertools.groupby(segments(run), joining.__contains__)
+    pieces = itertools.groupby(segments(run), _joining().__contains__)
     return ["".join(words) for is_joint, words in pieces if not is_joint]

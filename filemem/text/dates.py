@@ -16,8 +16,8 @@ import contextlib
 import re
 from datetime import date
 from functools import lru_cache
-from itertools import pairwise
 
+from filemem.text import tables
 from filemem.text.expressions import (
     READERS,
     Expression,
@@ -90,7 +90,7 @@ def annotate(text: str, today: date) -> str:
     week, which the heading of a session tells, and what may mean several dates.
     """
     lowered = simplified(text.lower())  # a look that spares most texts the patterns
-    if not any(cue in lowered for cue in pattern.parts["cues"].split()):
+    if not any(cue in lowered for cue in tables.parts("dates.txt")["cues"].split()):
         return text
     bare = ""  # an annotated text is read as the plain one
     brackets: dict[int, str] = {}
@@ -104,8 +104,9 @@ def annotate(text: str, today: date) -> str:
         if mention.annotated and mention.end not in brackets:
             named = bare[mention.start : mention.end]
             brackets[mention.end] = _bracket(mention, named)
-    ends = [0, *sorted({*brackets, len(bare)})]
-    return "".join(bare[a:b] + brackets.get(b, "") for a, b in pairwise(ends))
+    for end in sorted(brackets, reverse=True):
+        bare = bare[:end] + brackets[end] + bare[end:]
+    return bare
 
 
 def _bracket(mention: Mention, named: str) -> str:

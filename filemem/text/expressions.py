@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from filemem.text import tables
 from filemem.text.spans import (
-    MONTHS,
     Span,
     calendar_unit,
     month_index,
@@ -25,13 +24,11 @@ CUE_CHARACTERS = 32  # before an expression that decide what it is
 RECENT_DAYS = 31  # in which a date without a year is the last one, not the next
 FAR_YEARS = 10  # from today on; a later number is a year only behind a cue
 
-_MONTH_OF = {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)}
-_LUNAR = ("农历", "阴历", "旧历", "农历的", "闰")
-
 
 # -- the words, from `data/dates.txt` ----------------------------------------------
 
-pattern = tables.Patterns("dates.txt")
+_WORDS = "dates.txt"
+pattern = partial(tables.compiled, _WORDS)
 
 
 @cache
@@ -45,7 +42,7 @@ def _table(sort: str) -> dict[str, Any]:
         By word a number, or a list of two: the first and the last month of a season.
     """
     found: dict[str, Any] = {}
-    for row in tables.rows("dates.txt"):
+    for row in tables.rows(_WORDS):
         if len(row) == 3 and row[0] == sort:
             values = [int(value) for value in row[2].split()]
             for word in row[1].split(", "):
@@ -64,15 +61,13 @@ def any_expression(language: str) -> re.Pattern[str]:
         language: `english` or `chinese`.
     """
     found: list[str] = []
-    for row in tables.rows("dates.txt"):
+    for row in tables.rows(_WORDS):
         if len(row) == 3 and row[0] == language:
             number = len(found)
-            whole = pattern.expand(row[2])
+            whole = tables.expand(_WORDS, row[2])
             numbered = re.sub(r"(\(\?P[<=]\w+)", rf"\g<1>{number}", whole)
             found.append(f"(?P<{row[1]}_{number}>{numbered})")
-    begins = pattern.parts[f"begins {language}"]
-    flags = re.IGNORECASE | re.ASCII
-    return re.compile(f"{begins}(?:{'|'.join(found)})", flags)
+    return pattern(f"‹begins {language}›(?:{'|'.join(found)})")
 
 
 def number(word: str) -> int:
@@ -86,7 +81,8 @@ def number(word: str) -> int:
     """
     if not word.isascii():
         return min(numbers(word), default=0)
-    known = _table("count").get(word.lower()) or _MONTH_OF.get(word[:3].lower())
+    word = word.lower()
+    known = _table("count").get(word) or _table("month").get(word[:3])
     return int(known or word)
 
 
@@ -106,11 +102,11 @@ def numbers(text: str) -> set[int]:
     size = 10
     for word in [*re.findall(r"[a-z]+|[^a-z -]", plain), "."]:
         value = _table("size").get(word)
-        if value and value > total:
-            total = (total + digit or 1) * value
-        elif value:
-            total += (digit or 1) * value
         if value:
+            if value > total:
+                total = (total + digit or 1) * value
+            else:
+                total += (digit or 1) * value
             digit = 0
             size = value
         elif word in counts and not (word in ("a", "an") and total + digit):
@@ -171,12 +167,11 @@ class Expression:
     def __init__(self, match: re.Match[str], today: date) -> None:
         self.match = match
         self.today = today
-        self.reader, _, self._number = (match.lastgroup or "").partition("_")
+        self.reader, _, self._number = str(match.lastgroup).partition("_")
         self.chinese = pattern("‹cjk›").search(match[0]) is not None
-        # last, next, coming, this or nothing, of English; week, 周, 期 of 星期
         which = self["which"].rpartition(" ")[2]
         self.which = {"past": "last", "the": ""}.get(which, which)
-        self.unit = self["unit"] if self["unit"].isascii() else self["unit"][-1]
+        self.unit = self["unit"][-1:] if self.chinese else self["unit"]
 
     def __getitem__(self, part: str) -> str:
         """Return a part in lower case; empty if it is missing."""
@@ -194,22 +189,15 @@ class Expression:
 
         Args:
             span: what it names.
-            relative, annotated, other: as a Mention has them.
+            relative: that hangs on today.
+            annotated: the words settle it.
+            other: what it may name as well.
         """
-        start, end = self.match.span()
-        if other == span:
-            other = None
-        return Mention(
-            start,
-            end,
-            span,
-            relative,
-            annotated,
-            other,
-        )
+        other = None if other == span else other
+        return Mention(*self.match.span(), span, relative, annotated, other)
 
     def behind(self, cue: str) -> re.Match[str] | None:
-        """Return the cue that stands right before it, if any.
+        """Return what stands right before it, if that is a cue.
 
         Args:
             cue: the name of a pattern of the table.
@@ -219,7 +207,7 @@ class Expression:
         return pattern(f"‹{cue}›").search(before)
 
     def follows(self, cue: str) -> re.Match[str] | None:
-        """Return the cue that begins right after it, if any.
+        """Return what begins right after it, if that is a cue.
 
         Args:
             cue: the name of a pattern of the table.
@@ -234,15 +222,17 @@ def _part(words: str, sort: str) -> list[int]:
         words: as they stand in the text.
         sort: `month part` or `year part`.
     """
-    kept = [
-        word for word in words.replace("-", " ").split() if word not in ("of", "in")
-    ]
+    kept = re.findall(r"\b(?!of\b|in\b)\w+", words)
     found: list[int] = _table(sort)[" ".join(kept)]
     return found
 
 
 def _days(e: Expression) -> list[int]:
-    """Return the first and the last day of its month."""
+    """Return the first and the last day of its month.
+
+    Raises:
+        ValueError: a day is no number.
+    """
     if e["day"]:
         return [number(e["day"]), number(e["last"] or e["day"])]
     return _part(e["part"], "month part") if e["part"] else [1, 31]
@@ -252,6 +242,9 @@ def _within_year(e: Expression, year: int) -> Span:
     """Return the span that it names of a year.
 
     That is a month or some days of one, a season, a part of the year, or all of it.
+
+    Raises:
+        ValueError: the year has no such day, as 29 February.
     """
     if e["month"]:
         return months(year * 12 + number(e["month"]) - 1, 1, *_days(e))
@@ -272,8 +265,8 @@ def _of_year(e: Expression, word: str) -> Mention:
     if offset is not None:
         span = _within_year(e, e.today.year + offset)
         return e.names(span, annotated=offset != 0)
-    digits = [str(_table("zh digit").get(sign, sign)) for sign in word]
-    year = int("".join(digits))
+    digits = _table("zh digit")
+    year = int("".join(str(digits.get(sign, sign)) for sign in word))
     return e.names(_within_year(e, year if len(word) > 2 else 2000 + year), False)
 
 
@@ -286,25 +279,21 @@ def _read_date(e: Expression, year: str = "") -> Mention | None:
     Args:
         year: the year, if it does not stand in the expression itself.
     """
-    if e.match.string[: e.match.start()].endswith(_LUNAR) or e.follows("lunar day"):
-        return None
+    year = year or e["year"]
     offset = _table("offset").get(e["which"])
+    if e.behind("lunar") or e.follows("lunar day"):
+        return None
     if offset is not None:  # 上个月底
         span = months(month_index(e.today) + offset, 1, *_days(e))
         return e.names(span, annotated=offset != 0)
-    if year or e["year"]:
-        return _of_year(e, year or e["year"])
+    if year:
+        return _of_year(e, year)
     if e["season"] and not e["which"]:
         return None
     if not (e["month"] or e["season"]):
         return e.names(_within_year(e, e.today.year))
     within_year = partial(_within_year, e)
-    span, other = recurring(
-        within_year,
-        e.today.year,
-        e.which,
-        e.today,
-    )
+    span, other = recurring(within_year, e.today.year, e.which, e.today)
     if not e.which:
         if 0 < (e.today - span.end).days <= RECENT_DAYS:
             other = span
@@ -349,8 +338,8 @@ def _read_year(e: Expression) -> Mention | None:
         return None
     if not e["last"]:
         return _read_date(e)
-    last = date(int(e["last"]), 12, 31)
-    return e.names(Span(date(int(e["year"]), 1, 1), last), False)
+    first = date(int(e["year"]), 1, 1)
+    return e.names(Span(first, date(int(e["last"]), 12, 31)), False)
 
 
 def _read_ago(e: Expression) -> Mention:
@@ -370,7 +359,7 @@ def _read_ago(e: Expression) -> Mention:
 def _read_lasting(e: Expression) -> Mention:
     """Read for three years now, 三年了: the span in which that began."""
     began = calendar_unit(e.unit, -number(e["count"]), e.today)
-    return e.names(began, annotated=True)._replace(since=True)
+    return Mention(*e.match.span(), began, True, True, since=True)
 
 
 def _read_rolling(e: Expression) -> Mention | None:
@@ -420,19 +409,19 @@ def _named_weekday(e: Expression) -> Mention:
     """
     is_sure = not e["the"]
     weekday = _table("weekday")[e["unit"][:3]]
-    if e.which == "last":
-        return e.names(nearest_weekday(weekday, -1, e.today), annotated=is_sure)
     after = nearest_weekday(weekday, 1, e.today)
-    away = (after.start - e.today).days
     if e.which == "coming":
         return e.names(after, annotated=is_sure)
-    monday = calendar_unit("week", int(e.which == "next"), e.today).start
-    week = one_day(monday + timedelta(weekday))
-    if e.which != "next":
+    if e.which == "last":
+        return e.names(nearest_weekday(weekday, -1, e.today), annotated=is_sure)
+    is_next = e.which == "next"
+    week = one_day(e.today + timedelta(7 * is_next + weekday - e.today.weekday()))
+    if not is_next:
         is_over = week.start < e.today
         return e.names(week, annotated=not is_over, other=after if is_over else None)
+    away = (after.start - e.today).days
     if after == week:
-        return e.names(after, annotated=is_sure and away > 1)
+        return e.names(week, annotated=is_sure and away > 1)
     if away < 3:
         return e.names(week, annotated=is_sure)
     return e.names(after, other=week)
@@ -475,18 +464,8 @@ def _read_dayword(e: Expression) -> Mention | None:
 def _read_monthday(e: Expression) -> Mention:
     """Read on the 11th, 19号: a day of a month that nothing names."""
     first, last = _days(e)
-    in_month = partial(
-        months,
-        count=1,
-        first=first,
-        last=last,
-    )
-    past, coming = recurring(
-        in_month,
-        month_index(e.today),
-        "",
-        e.today,
-    )
+    in_month = partial(months, count=1, first=first, last=last)
+    past, coming = recurring(in_month, month_index(e.today), "", e.today)
     return e.names(past, other=coming)
 
 

@@ -21,10 +21,7 @@ UNSEEN = re.compile(
 LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 """A name that is linked, `[[Porto]]` or `[[New York City|NYC]]`: what it names, and how
 it is shown, if otherwise."""
-_COMMANDS = {
-    code: f"\\x{code:02x}"
-    for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))
-}
+_COMMANDS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def printable(text: str) -> str:
@@ -32,7 +29,7 @@ def printable(text: str) -> str:
 
     Controls but tab and line ends are spelt out, as `\\x1b`.
     """
-    return text.translate(_COMMANDS)
+    return _COMMANDS.sub(_spelt, text)
 
 
 def escape_controls(text: str) -> str:

@@ -16,22 +16,23 @@ is bounded, so that the work grows with the length of the text alone.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from itertools import groupby, pairwise
+from functools import cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from filemem.text import tables
 from filemem.text.terms import simplified
 
-API_KEY = "api key"
-TOKEN = "token"
-PRIVATE_KEY = "private key"
-PASSWORD = "password"
-CODE = "code"
-CARD = "card number"
-ACCOUNT = "bank account"
-NATIONAL_ID = "national id"
-KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID)
+KINDS = (
+    "api key",
+    "token",
+    "private key",
+    "password",
+    "code",
+    "card number",
+    "bank account",
+    "national id",
+)
 
 REDACTED = re.compile(rf"\[redacted: (?:{'|'.join(KINDS)})\]")
 SEED_PHRASE_WORDS = 12
@@ -56,28 +57,26 @@ def redact(text: str) -> tuple[str, list[Redaction]]:
         The text, all else in it character by character as it was, and what was
         taken out, in order.
     """
-    folded = text
+    shadow = text
     if not text.isascii():
-        folded = simplified(text.translate(_one_for_one()))
-    done = [match.span() for match in REDACTED.finditer(folded)]
-    shadow = _blank_out(folded, done)
+        shadow = simplified(text.translate(_one_for_one()))
+    done = [match.span() for match in REDACTED.finditer(shadow)]
+    shadow = _blank_out(shadow, done)
     found: list[Redaction] = []
-    while True:  # what is taken out can lay bare what stood before it
-        before = len(found)
+    is_clean = False
+    while not is_clean:  # what is taken out can lay bare what stood before it
+        is_clean = True
         for form in _forms():
             spans = list(form.find(shadow))
             if spans:
-                found += [Redaction(form.kind, start, end) for start, end in spans]
+                is_clean = False
+                found += [Redaction(form.kind, *span) for span in spans]
                 shadow = _blank_out(shadow, spans)
-        if len(found) == before:
-            break
     found.sort(key=lambda one: one.start)
-    pieces: list[str] = []
-    end = 0
-    for one in found:
-        pieces += [text[end : one.start], f"[redacted: {one.kind}]"]
-        end = one.end
-    return "".join([*pieces, text[end:]]), found
+    clean = text
+    for one in reversed(found):
+        clean = f"{clean[: one.start]}[redacted: {one.kind}]{clean[one.end :]}"
+    return clean, found
 
 
 def kinds(found: list[Redaction]) -> str:
@@ -117,7 +116,7 @@ def _one_for_one() -> dict[int, str]:
 
 # -- the table -------------------------------------------------------------------------
 
-_pattern = tables.Patterns("secret-patterns.txt")
+_pattern = partial(tables.compiled, "secret-patterns.txt")
 
 
 @dataclass(frozen=True)
@@ -127,13 +126,13 @@ class Form:
     Attributes:
         kind: what a secret of this form is called, one of KINDS.
         anchors: texts in lower case of which a text must hold one; none: any text.
-        check: what the value must be.
+        check: what the value must be, a name in _CHECKS.
         pattern: a pattern of the table, whose last group that takes part is the value.
     """
 
     kind: str
-    anchors: tuple[str, ...]
-    check: Check
+    anchors: list[str]
+    check: str
     pattern: str
 
     def find(self, text: str) -> Iterator[Span]:
@@ -145,47 +144,40 @@ class Form:
         if self.anchors and not any(anchor in lower for anchor in self.anchors):
             return
         pattern = _pattern(self.pattern)
-        at = 0
-        while match := pattern.search(text, at):
+        match = pattern.search(text)
+        while match:
             start, end = match.span(match.lastindex or 0)
             rest = text[match.end() : match.end() + CONTEXT_CHARS]
-            if start < end and self.check(text[start:end], rest):
-                yield start, end
-                at = end
-            else:
-                at = match.start() + 1
+            size = self._passing(text[start:end], rest)
+            if size:
+                yield start, start + size
+            at = start + size if size else match.start() + 1
+            match = pattern.search(text, at)
 
+    def _passing(self, value: str, rest: str) -> int:
+        """Return how many characters of a value pass the check, 0 if it fails.
 
-@dataclass(frozen=True)
-class NumberForm:
-    """A form that arithmetic tells, or a list of words.
-
-    Attributes:
-        kind: what a secret of this form is called, one of KINDS.
-        find: yields where it stands in a text.
-    """
-
-    kind: str
-    find: Callable[[str], Iterator[Span]]
+        A row of groups or words may go on beyond a secret: the longest that passes is
+        one.
+        """
+        check = _CHECKS[self.check]
+        sizes = [len(value)]
+        if self.check in _ROWS:
+            ends = re.finditer(r"\w+", value + rest)
+            sizes = [one.end() for one in ends if one.end() <= len(value)]
+        passing = (size for size in reversed(sizes) if check(value[:size], rest))
+        return next(passing, 0)
 
 
 @cache
-def _forms() -> tuple[Form | NumberForm, ...]:
-    found: list[Form | NumberForm] = [NumberForm(PASSWORD, _seed_phrases)]
+def _forms() -> list[Form]:
+    found = []
     for row in tables.rows("secret-patterns.txt"):
         if len(row) == 4:
             kind, anchors, check, pattern = row
-            words = () if anchors == "*" else tuple(anchors.split(" "))
-            found.append(
-                Form(
-                    kind,
-                    words,
-                    _CHECKS[check],
-                    pattern,
-                )
-            )
-    found += [NumberForm(ACCOUNT, _ibans), NumberForm(CARD, _cards)]
-    return tuple(found)
+            words = [] if anchors == "*" else anchors.split(" ")
+            found.append(Form(kind, words, check, pattern))
+    return found
 
 
 # -- what a value must be --------------------------------------------------------------
@@ -242,95 +234,57 @@ def _is_code(value: str, rest: str) -> bool:
 def _is_resident_number(value: str, rest: str) -> bool:
     """Check GB 11643-1999: ISO 7064 MOD 11-2 over seventeen digits."""
     code = value.replace(" ", "").upper()
-    weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-    total = sum(int(digit) * by for digit, by in zip(code[:17], weights, strict=True))
+    total = 0
+    for digit in code[:17]:
+        total = 2 * (total + int(digit))
     return "10X98765432"[total % 11] == code[17]
 
 
-_CHECKS: dict[str, Check] = {
-    "any": lambda value, rest: True,
-    "random": lambda value, rest: _looks_random(value),
-    "no_placeholder": _is_no_placeholder,
-    "no_word": _is_no_word,
-    "code": _is_code,
-    "resident": _is_resident_number,
-}
+# A number met by chance passes one time in ten to one in ninety-seven.
 
 
-# -- what a check digit or a list tells; a number met by chance passes one time in ten
-# to one in ninety-seven ---------------------------------------------------------------
-
-
-def _ibans(text: str) -> Iterator[Span]:
-    """Yield account numbers with right check digits (ISO 13616).
-
-    Of those that begin at one place it is the longest, as what follows may look like
-    more of it.
-    """
-    for match in _pattern("‹iban›").finditer(text):
-        for end in range(match.end(), match.start() + 14, -1):
-            whole = text[end - 1].isalnum() and not text[end : end + 1].isalnum()
-            if whole and _is_iban(re.sub("[ -]", "", text[match.start() : end])):
-                yield match.start(), end
-                break
-
-
-def _is_iban(code: str) -> bool:
+def _is_iban(value: str, rest: str) -> bool:
+    """Tell an account's number with right check digits (ISO 13616)."""
+    code = re.sub("[ -]", "", value)
     if not 15 <= len(code) <= 34:
         return False
     moved = code[4:] + code[:4]
     return int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
 
 
-def _cards(text: str) -> Iterator[Span]:
-    """Yield card numbers in runs of digits, however these are grouped.
-
-    Of those that begin with one group it is the longest that passes.
-    """
-    for run in _pattern("‹digit run›").finditer(text):
-        groups = list(re.finditer("[0-9]+", run[0]))
-        at = 0
-        while at < len(groups):
-            size = _groups_of_card([one[0] for one in groups[at : at + 19]])
-            if size:
-                last = groups[at + size - 1]
-                yield run.start() + groups[at].start(), run.start() + last.end()
-            at += max(size, 1)
-
-
-def _groups_of_card(groups: list[str]) -> int:
-    """Count the first groups that together are a card's number, 0 for none."""
-    for size in range(len(groups), 0, -1):
-        if _is_card("".join(groups[:size])):
-            return size
-    return 0
-
-
-def _is_card(digits: str) -> bool:
+def _is_card(value: str, rest: str) -> bool:
     """Tell an issuer's number with its check digit (ISO/IEC 7812-1, annex B)."""
+    digits = re.sub("[ -]", "", value)
     doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     total = doubled + sum(map(int, digits[::-2]))
     return total % 10 == 0 and _is("card", digits)
 
 
-def _seed_phrases(text: str) -> Iterator[Span]:
-    """Yield twelve words of BIP-39 or more in a row, most of them different.
+def _is_seed_phrase(value: str, rest: str) -> bool:
+    """Tell twelve words of BIP-39 or more, most of them different.
 
     Such words restore a wallet; no other text has so many of them in a row.
     """
-    for run in _pattern("‹row of words›").finditer(text):
-        words = re.finditer("[A-Za-z]+", run[0])
-        for is_known, group in groupby(words, lambda word: _is_seed_word(word[0])):
-            row = list(group)
-            different = {word[0].lower() for word in row}
-            if is_known and len(row) >= SEED_PHRASE_WORDS < 2 * len(different):
-                yield run.start() + row[0].start(), run.start() + row[-1].end()
-
-
-def _is_seed_word(word: str) -> bool:
-    return word.lower() in _seed_words()
+    words = re.findall("[a-z]+", value.lower())
+    is_long = len(words) >= SEED_PHRASE_WORDS < 2 * len(set(words))
+    return is_long and _seed_words().issuperset(words)
 
 
 @cache
 def _seed_words() -> frozenset[str]:
     return frozenset(" ".join(tables.lines("seed-words.txt")).split())
+
+
+_CHECKS: dict[str, Check] = {
+    "any": lambda value, rest: value != "",
+    "random": lambda value, rest: _looks_random(value),
+    "no_placeholder": _is_no_placeholder,
+    "no_word": _is_no_word,
+    "code": _is_code,
+    "resident": _is_resident_number,
+    "iban": _is_iban,
+    "card": _is_card,
+    "seed": _is_seed_phrase,
+}
+_ROWS = ("iban", "card", "seed")
+"""The checks of values that are rows of groups of digits, or of words."""

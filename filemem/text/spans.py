@@ -52,12 +52,14 @@ def month_index(day: date) -> int:
     return day.year * 12 + day.month - 1
 
 
-def calendar_unit(
-    unit: str,
-    offset: int,
-    today: date,
-) -> Span:
-    """Return the calendar unit `offset` units from the one that holds today."""
+def calendar_unit(unit: str, offset: int, today: date) -> Span:
+    """Return the calendar unit `offset` units from the one that holds today.
+
+    Args:
+        unit: in English or by its last Chinese character.
+        offset: how many units away, such as -1 for the last one.
+        today: the day from which it counts.
+    """
     if unit in ("day", "天"):
         return one_day(today + timedelta(offset))
     if unit in ("month", "月"):
@@ -70,12 +72,14 @@ def calendar_unit(
     return Span(monday + timedelta(start), monday + timedelta(6))
 
 
-def nearest_weekday(
-    weekday: int,
-    sign: int,
-    today: date,
-) -> Span:
-    """Return a weekday's nearest day before today (sign -1) or after it (sign 1)."""
+def nearest_weekday(weekday: int, sign: int, today: date) -> Span:
+    """Return a weekday's nearest day before today, or after it.
+
+    Args:
+        weekday: 0 for Monday.
+        sign: -1 for before, 1 for after.
+        today: the day from which it counts.
+    """
     days = (sign * (weekday - today.weekday()) - 1) % 7 + 1
     return one_day(today + timedelta(sign * days))
 
@@ -108,17 +112,16 @@ def recurring(
     for number in range(at - YEARS_AROUND, at + YEARS_AROUND + 1):
         with contextlib.suppress(ValueError):  # no 31st, no 29 February
             spans.append(make(number))
+    past = max(span for span in spans if span.start <= today)
     if which == "last":
-        meant = max(span for span in spans if span.end < today)
+        past = max(span for span in spans if span.end < today)
     elif which in ("next", "coming"):
-        meant = min(span for span in spans if span.start > today)
-    elif which == "this":
-        under_way = [span for span in spans if span.start <= today <= span.end]
-        meant = under_way[0] if under_way else make(at)
-    else:
-        past = max(span for span in spans if span.start <= today)
+        past = min(span for span in spans if span.start > today)
+    elif which != "this":
         return Recurrence(past, min(span for span in spans if span.start >= today))
-    return Recurrence(meant, meant)
+    elif past.end < today:
+        past = make(at)
+    return Recurrence(past, past)
 
 
 def in_words(span: Span, chinese: bool) -> str:

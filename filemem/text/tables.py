@@ -55,36 +55,25 @@ def words(name: str) -> dict[str, list[str]]:
     return found
 
 
-class Patterns:
-    """Regular expressions in which ‹name› stands for a part.
+@functools.cache
+def parts(name: str) -> dict[str, str]:
+    """Return the parts of patterns that a table names: its rows of two columns."""
+    return dict(row for row in rows(name) if len(row) == 2)
 
-    The parts are the rows of two columns of a table, and may have parts themselves.
-    Called with a pattern it returns that compiled.
 
-    Args:
-        table: the name of a file in `data/`.
+def expand(name: str, pattern: str) -> str:
+    """Return a pattern with every part in it, a ‹name› of the table, written out.
+
+    Parts may have parts themselves.
     """
+    while "‹" in pattern:
+        pattern = _PART.sub(lambda match: parts(name)[match[1]], pattern)
+    return pattern
 
-    def __init__(self, table: str) -> None:
-        self._table = table
-        self._compiled: dict[str, re.Pattern[str]] = {}
 
-    @functools.cached_property
-    def parts(self) -> dict[str, str]:
-        """Return the parts by name."""
-        return dict(row for row in rows(self._table) if len(row) == 2)
-
-    def expand(self, pattern: str) -> str:
-        """Return a pattern with every part in it written out."""
-        while "‹" in pattern:
-            pattern = _PART.sub(lambda match: self.parts[match[1]], pattern)
-        return pattern
-
-    def __call__(self, pattern: str) -> re.Pattern[str]:
-        """Return a pattern compiled, without case."""
-        if pattern not in self._compiled:
-            # ASCII keeps \b between 天 and y, \d free of other scripts' digits, and
-            # the folding of case out of Unicode's odd pairs.
-            flags = re.IGNORECASE | re.ASCII
-            self._compiled[pattern] = re.compile(self.expand(pattern), flags)
-        return self._compiled[pattern]
+@functools.cache
+def compiled(name: str, pattern: str) -> re.Pattern[str]:
+    """Return a pattern, expanded by a table, compiled without case."""
+    # ASCII keeps \b between 天 and y, \d free of other scripts' digits, and the folding
+    # of case out of Unicode's odd pairs.
+    return re.compile(expand(name, pattern), re.IGNORECASE | re.ASCII)

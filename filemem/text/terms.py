@@ -10,6 +10,7 @@ import operator
 import re
 import threading
 import unicodedata
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -90,28 +91,16 @@ def simplified(text: str) -> str:
     """Return a text of the same length with simplified Chinese characters."""
     if text.isascii():
         return text
-    traditional = _traditional()
-    if not traditional.any_of_them.search(text):
-        return text
-    return text.translate(traditional.to_simplified)
-
-
-@dataclass(frozen=True)
-class _Traditional:
-    """Traditional characters; to look for any is quicker than to look each one up."""
-
-    any_of_them: re.Pattern[str]
-    to_simplified: dict[int, str]
+    return text.translate(_traditional())
 
 
 @functools.cache
-def _traditional() -> _Traditional:
-    to_simplified: dict[int, str] = {}
+def _traditional() -> dict[int, str]:
+    """Return the simplified character for each traditional one."""
+    found: dict[int, str] = {}
     for group in " ".join(tables.lines("traditional.txt")).split():
-        for character in group[1:]:
-            to_simplified[ord(character)] = group[0]
-    characters = "".join(map(chr, to_simplified))
-    return _Traditional(re.compile(f"[{characters}]"), to_simplified)
+        found |= dict.fromkeys(map(ord, group[1:]), group[0])
+    return found
 
 
 def tokens(text: str) -> list[str]:
@@ -288,45 +277,6 @@ def _stemmer() -> "sqlite3.Connection":
 
 
 @dataclass(frozen=True)
-class _Relation:
-    """A word, and what a text may say for it.
-
-    Attributes:
-        word: of the question.
-        other: what may be said for it.
-        is_member: the word names a kind, as `pet` does, and the other one is of it.
-    """
-
-    word: str
-    other: str
-    is_member: bool
-
-
-@functools.cache
-def _relations() -> dict[str, list[_Relation]]:
-    """Return every relation by the first three letters of its word.
-
-    A question then needs the stems of few words. What is related is so both ways, but
-    a member of a kind does not stand for the kind.
-    """
-    found: list[_Relation] = []
-    for line in tables.lines("related.txt"):
-        first, *others = line.split()
-        for other in others:
-            found.append(_Relation(first, other, is_member=False))
-            found.append(_Relation(other, first, is_member=False))
-    for line in tables.lines("kinds.txt"):
-        names, _, members = line.partition(":")
-        for name in names.split():
-            for member in members.split():
-                found.append(_Relation(name, member, is_member=True))
-    by_start: dict[str, list[_Relation]] = {}
-    for relation in found:
-        by_start.setdefault(relation.word[:3], []).append(relation)
-    return by_start
-
-
-@dataclass(frozen=True)
 class Related:
     """What else a word may be called.
 
@@ -346,12 +296,37 @@ def related(token: str) -> Related:
         token: the word, in any inflection.
     """
     stemmed = stem(token)
-    others: set[str] = set()
-    members: set[str] = set()
-    for start in {token[:3], stemmed[:3]}:
-        for relation in _relations().get(start, ()):
-            if stem(relation.word) == stemmed:
-                found = members if relation.is_member else others
-                found.add(stem(relation.other))
-    members.discard(stemmed)
-    return Related(sorted(others - members - {stemmed}), sorted(members))
+    members = _members().get(stemmed, set()) - {stemmed}
+    others = _others().get(stemmed, set()) - members - {stemmed}
+    return Related(sorted(others), sorted(members))
+
+
+@functools.cache
+def _others() -> dict[str, set[str]]:
+    """Return by stem the stems of words that may be said for it.
+
+    What is related is so both ways.
+    """
+    lines = tables.lines("related.txt")
+    stems(" ".join(lines).split())  # at once
+    found = defaultdict[str, set[str]](set)
+    for line in lines:
+        first, *others = stems(line.split())
+        found[first].update(others)
+        for other in others:
+            found[other].add(first)
+    return found
+
+
+@functools.cache
+def _members() -> dict[str, set[str]]:
+    """Return by stem of what names a kind, as `pet` does, the stems of its members.
+
+    A member does not stand for the kind.
+    """
+    found = defaultdict[str, set[str]](set)
+    for line in tables.lines("kinds.txt"):
+        names, _, members = line.partition(":")
+        for name in stems(names.split()):
+            found[name].update(stems(members.split()))
+    return found
