@@ -19,9 +19,9 @@ MAX_WORD_CHARACTERS = 4
 
 @functools.cache
 def _weights() -> dict[str, float]:
-    """Return how frequent each word is, as a power of two, and each joining character.
+    """Return how frequent each word is, as a power of two.
 
-    Words behind `=` only join others.
+    One character by itself has no line, and what only joins others has none either.
     """
     found: dict[str, float] = {}
     for line in tables.lines("words-zh.txt"):
@@ -33,9 +33,11 @@ def _weights() -> dict[str, float]:
 
 @functools.cache
 def _joining() -> frozenset[str]:
-    """Return the words that only join others."""
-    found = [line.split() for line in tables.lines("words-zh.txt")]
-    return frozenset(word for key, *words in found if key == "=" for word in words)
+    """Return the words that only join others, which stand behind `=`."""
+    for line in tables.lines("words-zh.txt"):
+        if line.startswith("="):
+            return frozenset(line.split())
+    return frozenset()
 
 
 def _weight(word: str) -> float:
