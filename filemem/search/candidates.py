@@ -8,40 +8,46 @@ said for it.
 import heapq
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from filemem.index import Corpus, IndexedFile
-from filemem.search.query import Query
+from filemem.search.query import QueryWord
 from filemem.search.search_request import SearchRequest
-from filemem.search.weights import Weights
 
 MAX_FILES = 45
 MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
-
 TOLD_DAYS = 14  # before and after a day, on which it is told of
 
 Values = dict[int, float]  # by passage, or by the first one of a file
 
 
-@dataclass(frozen=True)
+@dataclass
 class Occurrences:
-    """Where one word of the question stands.
+    """Where one word of the question stands, filled in stem by stem.
 
-    `weight` is the most that it counts, its rarity times its weight in the question;
-    `values` what it counts in each passage; `exact` are those with the word itself.
+    Attributes:
+        word: of the question.
+        weight: what it counts: its weight there times its rarity.
+        is_known: it stands somewhere, or what may be said for it.
+        values: what either counts in each passage.
+        exact: the passages with the word itself, in any inflection.
     """
 
+    word: QueryWord
     weight: float
-    is_known: bool
+    is_known: bool = False
     values: Values = field(default_factory=dict)
     exact: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The files to rank, with where the words of the question stand in them."""
+    """The files to rank, with where the words of the question stand in them.
+
+    `query_weight` is what all of the words that stand somewhere count together.
+    """
 
     files: list[IndexedFile]
     occurrences: list[Occurrences]
@@ -53,53 +59,48 @@ class Lookup:
     """A stem to look up for a word of the question.
 
     Attributes:
-        word: the word's place in the question.
+        target: where the word stands, to be filled in.
         is_exact: the stem is the word's own, and none that stands for it.
-        rarity: its inverse document frequency, at most that of the word.
+        weight: what it counts in a passage.
         tokens: those of the stem.
-        frequency: in how many passages they stand.
+        frequency: in how many passages they stand, about.
     """
 
-    word: int
+    target: Occurrences
     is_exact: bool
-    rarity: float
+    weight: float
     tokens: list[str]
     frequency: int
 
 
 def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
-    """Find the files whose passages promise an answer, `max_files` at most."""
-    corpus = request.corpus
+    """Find the files whose passages promise an answer, `max_files` at most.
+
+    The rarer words choose them; the others are then looked up in these files alone.
+    """
+    flags = request.corpus.flags
     lookups = _lookups(request)
-    read = itertools.accumulate(lookup.frequency for lookup in lookups)
-    rare = max(1, sum(postings <= MAX_POSTINGS for postings in read))
-    is_looked_at = bytearray(b"\1" * len(corpus.flags))
+    exact = [lookup for lookup in lookups if lookup.is_exact]
+    occurrences = [lookup.target for lookup in exact]
+    known = sum(lookup.weight for lookup in exact if lookup.frequency)
+    query_weight = max(LEAST_QUERY_WEIGHT, known)
+
+    lookups.sort(key=lambda lookup: (not lookup.is_exact, lookup.frequency))
+    postings = itertools.accumulate(lookup.frequency for lookup in lookups)
+    rare = max(1, sum(read <= MAX_POSTINGS for read in postings))
+    is_wanted = bytearray(b"\1" * len(flags))
     for number in request.in_prompt:
-        is_looked_at[number] = 0
-    occurrences = _occurrences(request, lookups[:rare], is_looked_at)
-    query_weight = _query_weight(request.query, lookups)
-    promising = []
-    for first, value in _likely_files(request, occurrences, query_weight).items():
-        entry = corpus.file(first)
-        promise = round(value * request.file_weight(entry), 6)
-        if promise:
-            promising.append((-promise, -entry.date, entry.path, entry))
-    chosen = [entry for *_, entry in heapq.nsmallest(max_files, promising)]
-    is_chosen = bytearray(len(corpus.flags))
-    for entry in chosen:
+        is_wanted[number] = 0
+    for lookup in lookups[:rare]:
+        _look_up(request, lookup, is_wanted)
+    files = _promising_files(request, occurrences, query_weight, max_files)
+    is_chosen = bytearray(len(flags))
+    for entry in files:
         span = slice(entry.first, entry.first + entry.count)
-        is_chosen[span] = is_looked_at[span]
-    occurrences = _occurrences(request, lookups, is_chosen)
-    return Candidates(chosen, occurrences, query_weight)
-
-
-def _query_weight(query: Query, lookups: Sequence[Lookup]) -> float:
-    """Return what all the words of a question that stand anywhere count together."""
-    weight = 0.0
-    for lookup in lookups:
-        if lookup.is_exact and lookup.frequency:
-            weight += query.words[lookup.word].weight * lookup.rarity
-    return max(LEAST_QUERY_WEIGHT, weight)
+        is_chosen[span] = is_wanted[span]
+    for lookup in lookups[rare:]:
+        _look_up(request, lookup, is_chosen)
+    return Candidates(files, occurrences, query_weight)
 
 
 def idf(corpus: Corpus, frequency: int) -> float:
@@ -110,158 +111,119 @@ def idf(corpus: Corpus, frequency: int) -> float:
     return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _frequency(corpus: Corpus, tokens: Iterable[str], left_out: frozenset[int]) -> int:
-    """Return in about how many passages one of some tokens stands.
-
-    Args:
-        corpus: where to look.
-        tokens: as the index has them.
-        left_out: passages that are not counted.
-    """
-    count = 0
-    for token in tokens:
-        count += corpus.frequency(token)
-        if left_out:
-            count -= len(left_out.intersection(corpus.postings(token).numbers))
-    return max(0, min(corpus.count, count))
-
-
 def _lookups(request: SearchRequest) -> list[Lookup]:
-    """Return what to look up: the words themselves first, the rarest first.
+    """Return what to look up for each word of a question, the word itself first.
 
     What stands for a word counts no more than the word would.
     """
     corpus = request.corpus
-    found: list[Lookup] = []
-    for place, word in enumerate(request.query.words):
-        own = corpus.concept(word.stem)
-        limit = idf(corpus, _frequency(corpus, own, request.in_prompt))
-        for stem in dict.fromkeys((word.stem, *word.alternatives)):
+    lookups: list[Lookup] = []
+    for word in request.query.words:
+        tokens = corpus.concept(word.stem)
+        frequency = _frequency(corpus, tokens)
+        rarity = idf(corpus, frequency)
+        target = Occurrences(word, word.weight * rarity)
+        lookups.append(Lookup(target, True, target.weight, tokens, frequency))
+        for stem in dict.fromkeys(word.alternatives):
             tokens = corpus.concept(stem)
-            frequency = _frequency(corpus, tokens, request.in_prompt)
-            is_exact = stem == word.stem
-            if is_exact or frequency:
-                rarity = min(limit, idf(corpus, frequency))
-                found.append(Lookup(place, is_exact, rarity, tokens, frequency))
-    found.sort(key=lambda one: (not one.is_exact, one.frequency, one.word, one.tokens))
-    return found
+            frequency = _frequency(corpus, tokens)
+            if frequency and stem != word.stem:
+                weight = word.weight * min(rarity, idf(corpus, frequency))
+                weight *= request.weights.lesser_word
+                lookups.append(Lookup(target, False, weight, tokens, frequency))
+    return lookups
 
 
-def _occurrences(
-    request: SearchRequest, lookups: Sequence[Lookup], is_wanted: bytearray
-) -> list[Occurrences]:
-    """Return where each word of the question stands, in wanted passages alone.
-
-    Of the stems that stand for it in a passage the one counts that counts most.
-
-    Args:
-        request: whose words are looked for.
-        lookups: the stems to look up, those of the words themselves first.
-        is_wanted: by passage 1 if it is wanted, else 0.
-    """
-    words = request.query.words
-    weights = request.weights
-    found = [Occurrences(word.weight, False) for word in words]
-    for lookup in lookups:
-        weight = words[lookup.word].weight * lookup.rarity
-        if not lookup.is_exact:
-            weight *= weights.lesser_word
-        values = _bm25(request.corpus, lookup.tokens, weight, weights, is_wanted)
-        if lookup.is_exact:
-            is_known = lookup.frequency > 0
-            found[lookup.word] = Occurrences(weight, is_known, values, set(values))
-        else:
-            keep_greatest(found[lookup.word].values, values)
-    return found
+def _frequency(corpus: Corpus, tokens: Iterable[str]) -> int:
+    """Return in about how many passages one of some tokens stands."""
+    return min(corpus.count, sum(map(corpus.frequency, tokens)))
 
 
-def _bm25(
-    corpus: Corpus,
-    tokens: Iterable[str],
-    weight: float,
-    weights: Weights,
-    is_wanted: bytearray,
-) -> Values:
-    """Return how well some tokens match each wanted passage.
+def _look_up(request: SearchRequest, lookup: Lookup, is_wanted: bytearray) -> None:
+    """Fill in how well a stem matches each wanted passage, by BM25.
+
+    Of the stems for one word in a passage the one counts that counts most.
 
     Args:
-        corpus: where to look.
-        tokens: those of one stem, counted together.
-        weight: what they count; a passage has up to k1 + 1 times as much.
-        weights: `bm25_k1` and `bm25_b`.
+        request: what is asked.
+        lookup: the stem, and the target to fill in. A passage has up to `bm25_k1` + 1
+            times its weight.
         is_wanted: by passage 1 if it is wanted, else 0.
     """
-    counts: Values = {}
-    for token in tokens:
+    corpus = request.corpus
+    counts: dict[int, int] = {}
+    for token in lookup.tokens:
         found = corpus.postings(token)
         wanted = map(is_wanted.__getitem__, found.numbers)
         pairs = zip(found.numbers, found.times, strict=True)
         for number, count in itertools.compress(pairs, wanted):
-            counts[number] = counts.get(number, 0.0) + count
-    k1 = weights.bm25_k1
-    base = 1 - weights.bm25_b
-    b_per_word = weights.bm25_b / max(1.0, corpus.mean_length)
+            counts[number] = counts.get(number, 0) + count
+    target = lookup.target
+    if counts or lookup.frequency > len(request.in_prompt):
+        target.is_known = True
+    if lookup.is_exact:
+        target.exact.update(counts)
+    k1 = request.weights.bm25_k1
+    most = lookup.weight * (k1 + 1)
+    base = k1 * (1 - request.weights.bm25_b)
+    per_word = k1 * request.weights.bm25_b / max(1.0, corpus.mean_length)
     lengths = corpus.lengths
-    return {
-        number: weight
-        * ((k1 + 1) * count / (count + k1 * (base + b_per_word * lengths[number])))
-        for number, count in counts.items()
-    }
+    values = target.values
+    for number, count in counts.items():
+        value = most * count / (count + base + per_word * lengths[number])
+        if value > values.get(number, 0.0):
+            values[number] = value
 
 
-def _likely_files(
-    request: SearchRequest, occurrences: list[Occurrences], query_weight: float
-) -> Values:
-    """Return about what the best passage of each file scores, by the file's first.
-
-    A file without a passage that may be shown has none.
+def _promising_files(
+    request: SearchRequest,
+    occurrences: Iterable[Occurrences],
+    query_weight: float,
+    max_files: int,
+) -> list[IndexedFile]:
+    """Return the files whose best passage promises most, the newest of like ones.
 
     Args:
         request: whose speakers, days and filters count, too.
-        occurrences: where each word of the question stands.
+        occurrences: where the words of the question stand.
         query_weight: what all of its words count together.
+        max_files: how many at most.
     """
     corpus = request.corpus
-    query = request.query
-    weights = request.weights
+    about = request.query.about
+    for_speaker = query_weight * request.weights.named_speaker
     sums: Values = {}
     for found in occurrences:
         add_values(sums, found.values)
-    by_assistant = 1.0 if query.asks_assistant else weights.assistant
+    for number in sums:
+        if corpus.speakers[number] == about:
+            sums[number] += for_speaker
+        sums[number] *= request.role_weight(number)
+    best = best_of_files(sums, corpus)
+    for days in request.query.days:
+        for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
+            for_day = query_weight * request.weights.on_day
+            best[entry.first] = best.get(entry.first, 0.0) + for_day
+    promising = []
+    for first, value in best.items():
+        entry = corpus.file(first)
+        promise = round(value * request.file_weight(entry), 6)
+        if request.admits_any(entry):
+            promising.append((-promise, -entry.date, entry.path, entry))
+    return [entry for *_, entry in heapq.nsmallest(max_files, promising)]
+
+
+def best_of_files(values: Values, corpus: Corpus) -> Values:
+    """Return the greatest value in each file, by the file's first passage."""
     best: Values = {}
-    for number, value in sums.items():
-        if corpus.speakers[number] == query.about:
-            value += query_weight * weights.named_speaker
-        if corpus.by_assistant(number):
-            value *= by_assistant
+    for number, value in values.items():
         first = corpus.firsts[number]
-        if request.is_limited and not request.admits(corpus.file(number), number):
-            value *= weights.neighbors[1]  # what stands beside it may be shown
         if value > best.get(first, 0.0):
             best[first] = value
-    for days in query.days:
-        for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
-            share = query_weight * weights.on_day
-            best[entry.first] = best.get(entry.first, 0.0) + share
-    if not request.is_limited:
-        return best
-    return {first: value for first, value in best.items() if _answers(request, first)}
-
-
-def _answers(request: SearchRequest, first: int) -> bool:
-    """Say whether a passage of the file that begins there may be shown."""
-    entry = request.corpus.file(first)
-    return any(request.admits(entry, number) for number in entry.numbers)
+    return best
 
 
 def add_values(totals: Values, values: Values) -> None:
     """Add values to the totals, which are changed."""
     for key, value in values.items():
         totals[key] = totals.get(key, 0.0) + value
-
-
-def keep_greatest(best: Values, values: Values) -> None:
-    """Keep the greater value of each key in `best`, which is changed."""
-    for key, value in values.items():
-        if value > best.get(key, 0.0):
-            best[key] = value

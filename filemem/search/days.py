@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from filemem.index import Corpus
@@ -11,50 +11,41 @@ from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.expressions import Mention
 
-RECENT_DAYS = 14  # or a few days
-FEW_WEEKS_DAYS = 42
-FEW_MONTHS_DAYS = 183
-FEW_YEARS_DAYS = 1826
+RECENT_DAYS = 14
+DAYS_OF_A_FEW = {
+    "day": RECENT_DAYS,
+    "week": 42,
+    "month": 183,
+    "year": 1826,
+    "天": RECENT_DAYS,
+    "周": 42,
+    "星期": 42,
+    "礼拜": 42,
+    "月": 183,
+    "年": 1826,
+}
+"""How many days the last few of a unit reach back, about."""
 
 _SINCE = re.compile(r"\b(?:since|after)\s+(?:the\s+)?$|$(?<=[自从])", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
 _SINCE_BEHIND = re.compile(r"[之以](?:来|后)|后(?![期面来天])")
 _UNTIL_BEHIND = re.compile(r"[之以]前|前(?![期面后天])")
 _TO = re.compile(r"\s*(?:\b(?:to|until|till|through)\b|[-–—~～到至])\s*", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+_AND = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE)
 _FEW = r"(?:few|several|couple\sof)"
-_RECENTLY = (
-    r"\b(?:recently|lately|these\sdays|the\sother\sday)\b"
-    r"|最近|近来|近日|[这前]阵子|这段时间|[这前]些[天日]子?|[这前]几日"
+_UNIT = "(day|week|month|year)s"
+_CHINESE_UNIT = "个?(天|周|星期|礼拜|月|年)"
+_VAGUE = re.compile(
+    rf"\b(?:the\s|these\s)?(?:last|past)\s{_FEW}\s{_UNIT}\b"
+    rf"|\b(?:a\s)?{_FEW}\s{_UNIT}\sago\b"
+    rf"|(?:最近|过去|近|前|这)这?几{_CHINESE_UNIT}"
+    rf"|几{_CHINESE_UNIT}[以之]?前"
+    r"|\b(?:recently|lately|these\sdays|the\sother\sday)\b"
+    r"|最近|近来|近日|[这前]阵子|这段时间|[这前]些[天日]子?|[这前]几日",
+    re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class _VagueTime:
-    """Words for a time without an end, and about how many days back it reaches."""
-
-    pattern: re.Pattern[str]
-    days: int
-
-
-def _few(unit: str, chinese_unit: str, days: int) -> _VagueTime:
-    """Return `the last few …`, `a few … ago` and their like in Chinese."""
-    pattern = (
-        rf"\b(?:the\s|these\s)?(?:last|past)\s{_FEW}\s{unit}s\b"
-        rf"|\b(?:a\s)?{_FEW}\s{unit}s\sago\b"
-        rf"|(?:最近|过去|近|前|这)这?几{chinese_unit}|几{chinese_unit}[以之]?前"
-    )
-    return _VagueTime(re.compile(pattern, re.IGNORECASE), days)
-
-
-_VAGUE_TIMES = (
-    _few("day", "天", RECENT_DAYS),
-    _few("week", "(?:周|个?星期|个?礼拜)", FEW_WEEKS_DAYS),
-    _few("month", "个月", FEW_MONTHS_DAYS),
-    _few("year", "年", FEW_YEARS_DAYS),
-    _VagueTime(re.compile(_RECENTLY, re.IGNORECASE), RECENT_DAYS),
-)
+"""A time without an end; its groups are the units of a few."""
 
 
 @dataclass(frozen=True)
@@ -82,46 +73,58 @@ def named_days(
         from_newest = dates.mentioned(question, newest)
         if _any_dated(corpus, from_newest):
             mentions = from_newest
-    settled = [_settled(mention, corpus, newest) for mention in mentions]
     in_simplified = terms.simplified(question)  # as long, so that places hold for both
+    if not mentions:
+        return _vague_days(question, in_simplified, anchor or today, newest)
+    settled = [_settled(mention, corpus, newest) for mention in mentions]
     ranges: list[DayRange] = []
     for place in range(len(settled)):
         ranges += _ranges(in_simplified, settled, place)
     pieces = [question[mention.start : mention.end] for mention in settled]
-    if ranges:
-        return NamedDays(tuple(ranges), tuple(pieces))
-    for vague in _VAGUE_TIMES:
-        found = vague.pattern.search(in_simplified)
-        if found:
-            piece = question[found.start() : found.end()]
-            reference = (anchor or today).toordinal()
-            first = max(FIRST_DAY, min(reference, last) - vague.days)
-            return NamedDays((DayRange(first, reference),), (piece,))
-    return NamedDays()
+    return NamedDays(tuple(ranges), tuple(pieces))
+
+
+def _vague_days(
+    question: str, in_simplified: str, reference: dt.date, newest: dt.date
+) -> NamedDays:
+    """Return the days of a vague time, such as `recently`, and its words."""
+    vague = _VAGUE.search(in_simplified)
+    if not vague:
+        return NamedDays()
+    unit = next(filter(None, vague.groups()), "day")
+    last = reference.toordinal()
+    first = min(last, newest.toordinal()) - DAYS_OF_A_FEW[unit.lower()]
+    piece = question[vague.start() : vague.end()]
+    return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,))
 
 
 def _settled(mention: Mention, corpus: Corpus, newest: dt.date) -> Mention:
     """Return a mention that may be one of two days as the one that memories have."""
-    only_one = mention._replace(other=None)
     if mention.other is None or mention.other.start <= newest:
         return mention
+    only_one = mention._replace(other=None)
     return only_one if _any_dated(corpus, [only_one]) else mention
 
 
 def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
     """Say whether a memory is dated on one of the days."""
-    for mention in mentions:
-        for span in mention.spans:
-            if corpus.dated(span.start.toordinal(), span.end.toordinal()):
-                return True
-    return False
+    return any(
+        corpus.dated(span.start.toordinal(), span.end.toordinal())
+        for mention in mentions
+        for span in mention.spans
+    )
 
 
-def _ranges(question: str, mentions: list[Mention], place: int) -> list[DayRange]:
+def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayRange]:
     """Return the days of a mention.
 
     It reaches to the end of the next one in `from March to May`, and has all days after
     it in `since May`.
+
+    Args:
+        question: its text.
+        mentions: all that it has.
+        place: of the mention among them.
     """
     here = mentions[place]
     if place and _joined(question, mentions[place - 1], here):
@@ -129,10 +132,10 @@ def _ranges(question: str, mentions: list[Mention], place: int) -> list[DayRange
     ranges = [
         DayRange(span.start.toordinal(), span.end.toordinal()) for span in here.spans
     ]
-    following = mentions[place + 1 : place + 2]
-    if following and _joined(question, here, following[0]):
-        end = following[0].spans[0].end.toordinal()
-        return [DayRange(days.first, max(days.first, end)) for days in ranges]
+    for following in mentions[place + 1 : place + 2]:
+        if _joined(question, here, following):
+            end = following.span.end.toordinal()
+            return [DayRange(days.first, max(days.first, end)) for days in ranges]
     before = question[: here.start]
     begins = here.since or _SINCE.search(before)
     if begins or _SINCE_BEHIND.match(question, here.end):

@@ -16,25 +16,31 @@ MAX_NAMES = 20  # of speakers, which an error lists
 
 @dataclass(frozen=True)
 class Filters:
-    """What was asked for by arguments: only that is searched, everything where None."""
+    """What was asked for by arguments: only that is searched, everything where None.
+
+    Attributes:
+        path: a glob of files.
+        speakers: the numbers of those whose words are searched.
+        days: of which a passage must be.
+    """
 
     path: str | None = None
     speakers: frozenset[int] | None = None
     days: DayRange | None = None
 
-    def admits(self, entry: IndexedFile) -> bool:
+    def admits_file(self, entry: IndexedFile) -> bool:
         """Say whether passages of a file may be shown."""
         if self.path and not globs.matcher(self.path)(entry.path):
             return False
         return self.days is None or any(map(self.days.holds, entry.days))
 
-    def admits_passage(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
-        """Say whether a passage of an admitted file may be shown.
+    def admits(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
+        """Say whether a passage of a file may be shown.
 
         An event's `day` counts for all that its file says.
         """
-        if self.speakers is None and self.days is None:
-            return True
+        if not self.admits_file(entry):
+            return False
         if self.speakers is not None and corpus.speakers[number] not in self.speakers:
             return False
         if self.days is None or self.days.holds(entry.day(number)):
@@ -42,7 +48,7 @@ class Filters:
         return "day" in entry.particulars and self.days.holds(entry.days[-1])
 
 
-def filters(
+def read_filters(
     folder: Folder,
     corpus: Corpus,
     path: str | None,
@@ -61,10 +67,8 @@ def filters(
     Raises:
         NotFound: no file has this path, or nobody has this name.
     """
-    if path:
-        matches = globs.matcher(path)
-        if not any(matches(entry.path) for entry in corpus.entries()):
-            raise folder.no_match(path)
+    if path and not any(globs.matcher(path)(file.path) for file in corpus.entries()):
+        raise folder.no_match(path)
     speakers = None if speaker is None else speaker_numbers(corpus, speaker)
     return Filters(path, speakers, days)
 
@@ -78,12 +82,12 @@ def speaker_numbers(corpus: Corpus, speaker: str) -> frozenset[int]:
         NotFound: nobody has this name.
     """
     wanted = terms.fold(speaker).strip()
-    names = list(enumerate(corpus.speaker_names))
-    found = [number for number, name in names if name == wanted]
+    names = corpus.speaker_names
+    found = [number for number, name in enumerate(names) if name == wanted]
     if not found:
-        found = [number for number, name in names if _is_part(wanted, name)]
+        found = [number for number, name in enumerate(names) if _is_part(wanted, name)]
     if not found or not wanted:
-        known = ", ".join(name for _, name in names[:MAX_NAMES] if name)
+        known = ", ".join(filter(None, names[:MAX_NAMES]))
         raise NotFound(
             f"nobody named {one_line(speaker)} speaks in these memories; "
             f"the speakers are {one_line(known or 'none yet')}."

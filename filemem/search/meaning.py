@@ -6,16 +6,12 @@ from dataclasses import dataclass, replace
 from filemem.errors import FilememError
 from filemem.index import Corpus, Index, vectors
 from filemem.index.vectors import Likeness
-from filemem.search.features import Features, Ranked
-from filemem.search.query import Query
+from filemem.search.features import Features, Ranked, WordScores
 from filemem.search.search_request import SearchRequest
 
 MAX_LIKE = 700  # passages most alike the question
 MAX_MEANT = 70  # of them without a word of it
-MEANING_WEIGHT = 0.75  # of likeness beside the best score by words
-LEAST_MEANING = 0.06  # of a passage that has no word of the question
-FEW_PASSAGES = 20
-HOLDS_QUESTION = 0.75  # of its content words, for which no embedder is loaded
+FEW_PASSAGES = 20  # of which the middle one may be an answer
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,11 @@ class Meant:
 
 
 def add_meaning(
-    request: SearchRequest, index: Index, question: str, matches: list[Ranked]
+    request: SearchRequest,
+    index: Index,
+    question: str,
+    matches: list[Ranked],
+    scores: WordScores,
 ) -> Meant:
     """Return the matches with what each means counted, where an embedder is there.
 
@@ -39,10 +39,12 @@ def add_meaning(
         index: whose vectors are asked.
         question: its text.
         matches: those found by words, the best first.
+        scores: what the words count.
     """
     corpus = request.corpus
     known = _vectors(index)
-    if known is None or _words_suffice(request.query, matches, known):
+    best = scores.strength(matches[0].number) if matches else 0.0
+    if known is None or _words_suffice(request, known, best):
         return Meant(matches)
     likely = [match.number for match in matches]
     try:
@@ -52,8 +54,8 @@ def add_meaning(
     gains: dict[int, float] = {}
     for number, gain in _gains(likeness, corpus, known.embedding.unrelated).items():
         if gain > 0 and request.admits(corpus.file(number), number):
-            gains[number] = MEANING_WEIGHT * gain
-    meant = _meant_alone(request, gains, {match.number for match in matches})
+            gains[number] = request.weights.meaning * gain
+    meant = _meant_alone(request, gains, set(likely))
     return Meant(_raised([*matches, *meant], gains))
 
 
@@ -65,13 +67,20 @@ def _vectors(index: Index) -> vectors.Vectors | None:
         return None  # broken settings, which others report
 
 
-def _words_suffice(query: Query, matches: list[Ranked], known: vectors.Vectors) -> bool:
-    """Say whether meaning would add nothing worth the second that loading takes."""
-    if not query.content:
-        return True
-    if known.embedding.is_ready or len(query.content) == 1 or not matches:
-        return False
-    return matches[0].strength >= HOLDS_QUESTION
+def _words_suffice(
+    request: SearchRequest, known: vectors.Vectors, strength: float
+) -> bool:
+    """Say whether meaning would add nothing worth the second that loading takes.
+
+    Args:
+        request: what is asked.
+        known: the vectors.
+        strength: how much of the question the best match holds.
+    """
+    words = len(request.query.content)
+    if words < 2 or known.embedding.is_ready:
+        return not words
+    return strength >= request.weights.enough
 
 
 def _meant_alone(
@@ -85,18 +94,15 @@ def _meant_alone(
         by_words: the numbers of those that words have found.
     """
     meant: list[Ranked] = []
-    for number, gain in gains.items():
-        if number in by_words:
-            continue
+    for number in gains.keys() - by_words:
         entry = request.corpus.file(number)
         features = Features(
             role=request.role_weight(number), document=request.file_weight(entry)
         )
-        if gain * features.factor >= LEAST_MEANING:
-            meant.append(Ranked(number, entry, features, 0.0))
-    return heapq.nlargest(
-        MAX_MEANT, meant, key=lambda one: gains[one.number] * one.features.factor
-    )
+        gain = gains[number] * features.factor
+        if gain >= request.weights.least_meaning:
+            meant.append(Ranked(number, entry, features, gain))
+    return heapq.nlargest(MAX_MEANT, meant, key=lambda one: one.score)
 
 
 def _raised(matches: list[Ranked], gains: dict[int, float]) -> list[Ranked]:
@@ -104,14 +110,13 @@ def _raised(matches: list[Ranked], gains: dict[int, float]) -> list[Ranked]:
 
     A gain counts beside the best score by words.
     """
-    best = max((match.score for match in matches), default=0.0) or 1.0
+    best = max((match.features.score for match in matches), default=0.0) or 1.0
     raised: list[Ranked] = []
     for match in matches:
         meaning = best * gains.get(match.number, 0.0)
         features = replace(match.features, meaning=meaning)
         raised.append(replace(match, features=features, score=features.score))
-    raised.sort(key=lambda match: -match.score)
-    return raised
+    return sorted(raised, key=lambda match: -match.score)
 
 
 def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, float]:
@@ -129,10 +134,10 @@ def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, fl
     follows &= ~begins[likeness.numbers]
     before = numpy.where(follows, numpy.roll(cosines, 1), cosines)
     after = numpy.where(numpy.roll(follows, -1), numpy.roll(cosines, -1), cosines)
-    spread = (cosines + (before + cosines + after) / 3) / 2
-    middle = numpy.median(spread)
-    if len(spread) < FEW_PASSAGES:  # of which the middle one may be an answer
+    alike = (cosines + (before + cosines + after) / 3) / 2
+    middle = numpy.median(alike)
+    if len(alike) < FEW_PASSAGES:
         middle = min(middle, unrelated)
-    best = numpy.argsort(-spread)[:MAX_LIKE]
-    gains = (spread[best] - middle).tolist()
+    best = numpy.argsort(-alike)[:MAX_LIKE]
+    gains = (alike[best] - middle).tolist()
     return dict(zip(likeness.numbers[best].tolist(), gains, strict=True))

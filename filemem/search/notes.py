@@ -4,10 +4,11 @@ import datetime as dt
 from collections.abc import Mapping
 
 from filemem.index import Corpus
-from filemem.search import validity
 from filemem.search.candidates import Candidates
+from filemem.search.features import tells_of
 from filemem.search.query import Query
 from filemem.search.results import Hit
+from filemem.search.search_request import SearchRequest
 from filemem.store.paths import ARCHIVE
 from filemem.text import chinese, spans, terms
 from filemem.text.dayrange import DayRange
@@ -18,25 +19,22 @@ MIN_SPELLING_CHARS = 4  # of a word for which near spellings are named
 
 
 def search_notes(
-    question: str,
-    query: Query,
+    request: SearchRequest,
     candidates: Candidates,
-    corpus: Corpus,
     hits: list[Hit],
     given: Mapping[str, str | None],
 ) -> list[str]:
     """Return what an answer says before its passages.
 
     Args:
-        question: its text.
-        query: the question, parsed.
+        request: what was asked.
         candidates: where its words stand.
-        corpus: what was searched.
         hits: those that the answer shows.
         given: the filters as they were given, by their names.
     """
-    missing = _missing_words(query, candidates, corpus)
-    missing += _unknown_chinese(question, query, corpus)
+    corpus = request.corpus
+    query = request.query
+    missing = _missing_words(candidates, corpus) + _missing_chinese(query, corpus)
     notes: list[str] = []
     if missing:
         notes.append(f"Nowhere in memory: {', '.join(dict.fromkeys(missing))}.")
@@ -55,34 +53,33 @@ def _is_to_the_point(hit: Hit) -> bool:
     return hit.strength >= HALF or hit.features.is_of_day
 
 
-def _missing_words(query: Query, candidates: Candidates, corpus: Corpus) -> list[str]:
-    """Return the words of a question that stand nowhere, nor what stands for them."""
+def _missing_words(candidates: Candidates, corpus: Corpus) -> list[str]:
+    """Return the words of a question that stand nowhere, nor what stands for them.
+
+    Chinese ones are left out, and names of speakers.
+    """
     names = set(" ".join(corpus.speaker_names).split())
     missing: list[str] = []
-    for word, found in zip(query.words, candidates.occurrences, strict=True):
-        is_met = found.is_known or found.values or word.text in names
+    for found in candidates.occurrences:
+        word = found.word
+        is_met = found.is_known or word.text in names
         if word.is_content and not is_met and not terms.is_cjk(word.text):
             missing.append(_with_near_spellings(word.text, corpus))
     return missing
 
 
-def _unknown_chinese(question: str, query: Query, corpus: Corpus) -> list[str]:
+def _missing_chinese(query: Query, corpus: Corpus) -> list[str]:
     """Return the Chinese that no dictionary has, if it stands nowhere.
 
     What a dictionary has may be written in several ways, and is named nowhere.
     """
-    names = " ".join(corpus.speaker_names)
-    for piece in query.date_pieces:
-        question = question.replace(piece, " ")
-    found: list[str] = []
-    for run in filter(terms.is_cjk, terms.words(question)):
-        for piece in chinese.chinese_content(run):
-            if len(piece) < 2 or not chinese.is_unknown(piece) or piece in names:
-                continue
+    missing: list[str] = []
+    for run in filter(terms.is_cjk, terms.words(query.rest)):
+        for piece in filter(chinese.is_unknown, chinese.chinese_content(run)):
             pairs = [token for token in terms.cjk_tokens(piece) if len(token) == 2]
             if not any(map(corpus.concept, pairs)):
-                found.append(piece)
-    return found
+                missing.append(piece)
+    return missing
 
 
 def _with_near_spellings(word: str, corpus: Corpus) -> str:
@@ -102,16 +99,15 @@ def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
         corpus: the files with their days.
         hits: those that the answer shows.
     """
+    if any(hit.day_named for hit in hits):
+        return []
     entries = corpus.entries()
-    newest = max((entry.date for entry in entries), default=0)
     for days in query.days:
         if corpus.dated(days.first, days.last):
             return []
-        for entry in entries:
-            if validity.tells_when(entry) and validity.held_days(entry).overlaps(days):
-                return []
-    if any(hit.day_named for hit in hits):
-        return []
+        if any(tells_of(entry, (days,)) for entry in entries):
+            return []
+    newest = max((entry.date for entry in entries), default=0)
     return [days for days in query.days if days.first <= newest]
 
 
@@ -135,11 +131,9 @@ def _nothing_found(
         notes.append(
             "The query has no word to look for: name a thing, a person, a day."
         )
-    filters = [
-        f"{name} {one_line(value, 60)}" for name, value in given.items() if value
-    ]
-    if filters:
-        notes.append(f"The search was limited to {', '.join(filters)}.")
+    limits = [f"{name} {one_line(value, 60)}" for name, value in given.items() if value]
+    if limits:
+        notes.append(f"The search was limited to {', '.join(limits)}.")
     if corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
         files = counted(corpus.archived, "file")
         notes.append(f'The archive holds {files}; path "archive/**" asks for it alone.')

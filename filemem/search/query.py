@@ -3,8 +3,9 @@
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from filemem.search.days import NamedDays
 from filemem.search.weights import Weights
@@ -62,19 +63,21 @@ class Query:
     """A question, parsed.
 
     Attributes:
+        text: as it was asked.
         words: what to look for.
         stems: of all that it says, of Chinese the pairs of characters.
+        rest: its folded text without the names and days in it.
         about: the number of the speaker it is about; None for nobody.
         days: those that it names.
-        date_pieces: the parts of its text that name them.
         asks_assistant: whether an assistant's words are asked for.
     """
 
+    text: str
     words: tuple[QueryWord, ...]
     stems: frozenset[str] = frozenset()
+    rest: str = ""
     about: int | None = None
     days: tuple[DayRange, ...] = ()
-    date_pieces: tuple[str, ...] = ()
     asks_assistant: bool = False
 
     @functools.cached_property
@@ -99,62 +102,49 @@ def parse(
         days: that it names.
         weights: what each kind of word counts.
     """
-    speakers = _named_speakers(question, speaker_names)
+    names = _names_in(question, speaker_names)
+    pieces = sorted(map(terms.fold, days.pieces), key=len, reverse=True)
     rest = terms.fold(question)
-    for part in itertools.chain.from_iterable(speakers.values()):
+    for part in [*(name.part for name in names), *pieces]:
         rest = _without(rest, part)
-    pieces = sorted((terms.fold(piece) for piece in days.pieces), key=len, reverse=True)
-    for piece in pieces:
-        rest = _without(rest, piece)
-    found: dict[str, QueryWord] = {}
-    for run in _runs(_ASKING.sub(" ", rest)):
-        for word in _words_of_run(run, weights):
-            found.setdefault(word.stem, word)
+    words = list(_content_words(_ASKING.sub(" ", rest), weights))
     for name in terms.compounds(rest):
         stem = terms.stem(name)
-        word = QueryWord(name, stem, weights.lesser_word, is_light=True)
-        found.setdefault(stem, word)
+        words.append(QueryWord(name, stem, weights.lesser_word, is_light=True))
+    speakers = dict.fromkeys(name.speaker for name in names)
     context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
-    context += [speaker_names[speaker] for speaker in speakers]
-    for text in context:
-        for word in _context_words(text, weights):
-            found.setdefault(word.stem, word)
-    words = _with_aliases(list(found.values()), question, aliases)
-    asks_assistant = _ASKS_ASSISTANT.search(terms.simplified(question)) is not None
+    for text in [*context, *(speaker_names[speaker] for speaker in speakers)]:
+        words += _context_words(text, weights)
+    by_stem = {word.stem: word for word in reversed(words)}  # the first of each
     return Query(
-        words=tuple(words),
+        text=question,
+        words=_with_aliases(reversed(by_stem.values()), question, aliases),
         stems=frozenset(terms.content(question)),
+        rest=rest,
         about=next(iter(speakers), None),
         days=days.ranges,
-        date_pieces=days.pieces,
-        asks_assistant=asks_assistant,
+        asks_assistant=_ASKS_ASSISTANT.search(terms.simplified(question)) is not None,
     )
 
 
 # -- words -----------------------------------------------------------------------------
 
 
-def _runs(text: str) -> Iterator[str]:
-    """Yield the words of a folded text; of Chinese the runs between joining words."""
+def _content_words(text: str, weights: Weights) -> Iterator[QueryWord]:
+    """Yield the words of a folded text, of Chinese its characters and pairs."""
     for run in terms.words(text):
-        if terms.is_cjk(run):
-            yield from chinese.chinese_content(run)
-        else:
-            yield run
-
-
-def _words_of_run(run: str, weights: Weights) -> Iterator[QueryWord]:
-    """Yield a word, or the characters and pairs of a Chinese run."""
-    for token, is_whole in _pieces(run):
-        if token in terms.STOP:
-            continue
-        stem = terms.stem(token)
-        weight = 1.0 if is_whole else weights.lesser_word
-        if stem in _light_stems() or terms.is_sign(stem):
-            weight *= weights.lesser_word
-        related = terms.related(token)
-        alternatives = tuple(dict.fromkeys(related.others + related.members))
-        yield QueryWord(token, stem, weight, alternatives, is_light=_is_light(stem))
+        pieces = chinese.chinese_content(run) if terms.is_cjk(run) else [run]
+        for token, is_whole in itertools.chain.from_iterable(map(_pieces, pieces)):
+            if token in terms.STOP:
+                continue
+            stem = terms.stem(token)
+            is_light = _is_light(stem)
+            weight = 1.0 if is_whole else weights.lesser_word
+            if is_light:
+                weight *= weights.lesser_word
+            related = terms.related(token)
+            alternatives = (*related.others, *related.members)
+            yield QueryWord(token, stem, weight, alternatives, is_light=is_light)
 
 
 def _pieces(run: str) -> Iterator[tuple[str, bool]]:
@@ -182,7 +172,7 @@ def _context_words(text: str, weights: Weights) -> Iterator[QueryWord]:
         if token not in terms.STOP and not (token.isalpha() and len(token) == 1)
     ]
     for token in tokens:
-        weight = weights.context_word / len(tokens)
+        weight = weights.lesser_word / len(tokens)
         yield QueryWord(token, terms.stem(token), weight, is_context=True)
 
 
@@ -190,7 +180,7 @@ def _is_light(stem: str) -> bool:
     """Say whether any question may contain a word with this stem."""
     light = _light_stems()
     if not terms.is_cjk(stem):
-        return stem in light or terms.is_sign(stem)
+        return stem in light
     return stem in light or all(one in light or one in terms.STOP for one in stem)
 
 
@@ -200,29 +190,35 @@ def _light_stems() -> frozenset[str]:
 
 
 def _with_aliases(
-    words: list[QueryWord], question: str, aliases: Sequence[Sequence[str]]
-) -> list[QueryWord]:
+    words: Iterable[QueryWord], question: str, aliases: Sequence[Sequence[str]]
+) -> tuple[QueryWord, ...]:
     """Return the words, those of a name with what else the thing is called."""
     folded = f" {' '.join(terms.words(question))} "
     stems: dict[str, list[str]] = {}
     for group in aliases:
-        others = sorted(terms.content(" ".join(group)))
         for name in group:
             if (f" {name} " if name.isascii() else name) in folded:
+                others = sorted(terms.content(" ".join(group)))
                 stems.update(dict.fromkeys(terms.tokens(name), others))
-    return [
+    return tuple(
         replace(word, alternatives=(*word.alternatives, *stems.get(word.text, ())))
         for word in words
-    ]
+    )
 
 
-# -- whom a question names ---------------------------------------------------------
+# -- whom a question names -------------------------------------------------------------
 
 
-def _named_speakers(
-    question: str, speaker_names: Sequence[str]
-) -> dict[int, list[str]]:
-    """Return the speakers in the order in which a question names them, and by what.
+class _Name(NamedTuple):
+    """Where a question names a speaker, and by which part of the name."""
+
+    place: int
+    speaker: int
+    part: str
+
+
+def _names_in(question: str, speaker_names: Sequence[str]) -> list[_Name]:
+    """Return the names of speakers in a question, in their order there.
 
     Any part of a name will do. In a question with capitals a name has one too, so that
     asking for joy does not ask for Joy.
@@ -233,17 +229,15 @@ def _named_speakers(
         if has_no_capitals or not word[0][0].islower():
             places.setdefault(terms.fold(word[0]), word.start())
     folded = terms.fold(question)
-    parts: dict[int, list[str]] = {}
-    first: dict[int, int] = {}
+    names: list[_Name] = []
     for speaker, name in enumerate(speaker_names):
         for part in _name_parts(name):
             place = places.get(part, -1)
             if place < 0 and terms.is_cjk(part):
                 place = folded.find(part)
             if place >= 0:
-                parts.setdefault(speaker, []).append(part)
-                first[speaker] = min(place, first.get(speaker, place))
-    return {speaker: parts[speaker] for speaker in sorted(parts, key=first.__getitem__)}
+                names.append(_Name(place, speaker, part))
+    return sorted(names)
 
 
 def _without(text: str, part: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from filemem.errors import FilememError
 from filemem.index import Corpus, Index, IndexedFile
 from filemem.search import validity
-from filemem.search.features import Ranked
+from filemem.search.features import Ranked, WordScores
 from filemem.search.query import Query
 from filemem.search.results import Hit
 from filemem.search.search_request import SearchRequest
@@ -18,15 +18,18 @@ from filemem.store.paths import PROFILE, FileDate, live, when_of
 from filemem.text import terms
 from filemem.text.plain import one_line
 
-ECHO = 0.5  # the factor of a turn that has no word but those of the question
 SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
+LONGEST_ECHO = 2  # times the length of the question
 REPLACED_CHARS = 80  # of what a memory replaced, in its heading
 
+Successors = Mapping[str, IndexedFile]
+"""What holds in place of each superseded memory, by the path of that."""
 
-def replacements(
+
+def find_successors(
     matches: Iterable[Ranked], corpus: Corpus, today: dt.date
-) -> dict[str, IndexedFile]:
-    """Return what holds today in place of each superseded memory, by its path.
+) -> Successors:
+    """Return what holds today in place of each superseded memory.
 
     Memories that replace each other in a ring have nothing in their place.
 
@@ -35,33 +38,33 @@ def replacements(
         corpus: every file.
         today: the day in question.
     """
-    found: dict[str, IndexedFile] = {}
-    for entry in (match.entry for match in matches):
+    successors: dict[str, IndexedFile] = {}
+    for match in matches:
         passed: set[str] = set()
-        newer: IndexedFile | None = entry
-        while newer is not None and validity.is_superseded(newer, today):
-            passed.add(newer.path)
-            newer = corpus.by_live_path.get(live(validity.successor(newer)))
-            if newer is not None and newer.path in passed:
-                newer = None
-        if newer is not None and newer is not entry and newer.count:
-            found[entry.path] = newer
-    return found
+        last: IndexedFile | None = match.entry
+        while last is not None and validity.is_superseded(last, today):
+            passed.add(last.path)
+            last = corpus.by_live_path.get(live(validity.successor(last)))
+            if last is not None and last.path in passed:
+                last = None
+        if passed and last is not None and last.count:
+            successors[match.entry.path] = last
+    return successors
 
 
-def with_replacements(
-    request: SearchRequest, matches: Iterable[Ranked], newer: Mapping[str, IndexedFile]
+def with_successors(
+    request: SearchRequest, matches: Iterable[Ranked], successors: Successors
 ) -> list[Ranked]:
     """Return the matches, and at the same score what replaced them.
 
     Args:
         request: whose filters say what may be shown.
         matches: the passages found.
-        newer: what replaced a memory, by its path.
+        successors: what replaced them.
     """
     found = {match.number: match for match in matches}
     for match in list(found.values()):
-        entry = newer.get(match.entry.path)
+        entry = successors.get(match.entry.path)
         if entry is not None and request.admits(entry, entry.first):
             features = replace(match.features, day=0.0, is_of_day=False)
             newest = replace(match, number=entry.first, entry=entry, features=features)
@@ -73,7 +76,8 @@ def read_hits(
     request: SearchRequest,
     index: Index,
     matches: Iterable[Ranked],
-    newer: Mapping[str, IndexedFile],
+    scores: WordScores,
+    successors: Successors,
 ) -> Iterator[Hit]:
     """Yield the passages as hits; of a long turn the best window alone.
 
@@ -83,53 +87,66 @@ def read_hits(
         request: what is asked.
         index: which has the files.
         matches: the passages to read, the best first.
-        newer: what replaced a memory, by its path.
+        scores: what the words of the question count.
+        successors: what replaced superseded ones.
     """
     query = request.query
     seen: set[tuple[str, int]] = set()
     for match in matches:
         entry = match.entry
+        number = match.number
         try:
             memory = index.memory(entry.path, entry.stats)
-            place, start, end = memory.windows[match.number - entry.first]
+            place, start, end = memory.windows[number - entry.first]
         except (FilememError, IndexError):
             continue
         passage = memory.passages[place]
-        sources = _sources(entry, passage)
-        when = _last_told(entry, memory.when, sources)
-        if (entry.path, passage.line) in seen or passage.text in ("", FORGOTTEN):
+        text = passage.text
+        if (entry.path, passage.line) in seen or text in ("", FORGOTTEN):
             continue
         seen.add((entry.path, passage.line))
-        if passage.speaker and len(passage.text) <= SHOWN_WHOLE_CHARS:
+        if passage.speaker and len(text) <= SHOWN_WHOLE_CHARS:
             start = 0
-            end = len(passage.text)
-        features = match.features
+            end = len(text)
+        features = replace(match.features, by_word=scores.by_word(number))
         score = match.score
-        if passage.speaker and terms.content(passage.text) <= query.stems:
-            features = replace(features, echo=ECHO)
+        if passage.speaker and is_echo(text, query):
+            features = replace(features, echo=request.weights.echo)
             score = features.score
+        sources = _sources(entry, passage)
+        when = _last_told(entry, memory.when, sources)
+        newer = successors.get(entry.path)
         yield Hit(
             path=entry.path,
             line=passage.line,
             end_line=passage.end_line,
-            text=passage.text,
+            text=text,
             speaker=passage.speaker,
             time=passage.time,
             date=passage.day or (when.day if when else None),
             when=when,
             title=memory.told_title,
             score=score,
-            strength=match.strength,
-            excerpt=_excerpt(passage.text, start, end, query),
-            is_cut=(start, end) != (0, len(passage.text)),
+            strength=scores.strength(number),
+            excerpt=_excerpt(text, start, end, query),
+            is_cut=(start, end) != (0, len(text)),
             note=_note(entry, newer, request.today),
             replaced=_replaced(request, index, entry),
-            newer=newer[entry.path].path if entry.path in newer else "",
+            newer=newer.path if newer else "",
             sources=sources,
             day_named=_event_day(entry, query),
             archived=entry.archived,
             features=features,
         )
+
+
+def is_echo(text: str, query: Query) -> bool:
+    """Say whether a turn has no word but those of the question.
+
+    One that is much longer has; to look at its words would take longer.
+    """
+    is_short = len(text) <= LONGEST_ECHO * len(query.text)
+    return is_short and terms.content(text) <= query.stems
 
 
 def _event_day(entry: IndexedFile, query: Query) -> int:
@@ -164,12 +181,12 @@ def _excerpt(text: str, start: int, end: int, query: Query) -> str:
     return terms.shorten_captions(excerpt, stems)
 
 
-def _note(entry: IndexedFile, newer: Mapping[str, IndexedFile], today: dt.date) -> str:
+def _note(entry: IndexedFile, newer: IndexedFile | None, today: dt.date) -> str:
     """Return what a heading says of whether, and when, a memory holds."""
     state = ""
     if validity.is_superseded(entry, today):
-        last = newer[entry.path].path if entry.path in newer else ""
-        state = f"superseded by {one_line(last or validity.successor(entry))}"
+        last = newer.path if newer else validity.successor(entry)
+        state = f"superseded by {one_line(last)}"
     elif not validity.is_certain(entry):
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
     return f"{state}  {validity.held_note(entry, today)}".strip()

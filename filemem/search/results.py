@@ -4,6 +4,7 @@ All of it is pure: hits in, hits out.
 """
 
 import datetime as dt
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -74,6 +75,16 @@ class Hit:
     def place(self) -> str:
         """Return `path:line`, the path as it is outside of the archive."""
         return f"{live(self.path)}:{self.line}"
+
+    @property
+    def is_fact(self) -> bool:
+        """Say whether it is of a memory that says one thing."""
+        return self.kind in ("facts", "lessons")
+
+    @property
+    def retells(self) -> bool:
+        """Say whether it is a line of a summary, or of the profile, with a source."""
+        return bool(self.sources) and (self.path == PROFILE or self.kind == "summaries")
 
     @property
     def is_echo(self) -> bool:
@@ -149,26 +160,21 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
     """
     stands_for: dict[str, Hit] = {}  # by place, that of a file being its path
     for hit in hits:
-        if not _retells(hit):
+        if not hit.retells:
             stands_for.setdefault(hit.place, hit)
-    facts = [hit for hit in hits if hit.kind in ("facts", "lessons")]
-    for fact in reversed(facts):
-        for told in (live(fact.path), fact.place, *fact.sources):
-            stands_for[told] = fact
+    for fact in reversed(hits):
+        if fact.is_fact:
+            places = (live(fact.path), fact.place, *fact.sources)
+            stands_for.update(dict.fromkeys(places, fact))
     best: dict[str, Hit] = {}
     for hit in hits:
-        others = [stands_for.get(told) for told in (hit.place, *hit.sources)]
-        kept = next((one for one in others if one is not None), hit)
-        if hit in facts:
-            kept = hit
+        kept = hit
+        if not hit.is_fact:
+            told = [place for place in (hit.place, *hit.sources) if place in stands_for]
+            kept = stands_for[told[0]] if told else hit
         known = best.get(kept.place, kept)
         best[kept.place] = replace(known, score=max(known.score, hit.score))
     return sorted(best.values(), key=lambda hit: -hit.score)
-
-
-def _retells(hit: Hit) -> bool:
-    """Say whether a hit is a line of a summary, or of the profile, with a source."""
-    return bool(hit.sources) and (hit.path == PROFILE or hit.kind == "summaries")
 
 
 # -- their order --------------------------------------------------------------------
@@ -181,18 +187,16 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     """
     if not hits:
         return []
-    best = hits[0]
-    least = weights.equal_share * best.score
+    role = hits[0].features.role
+    least = weights.equal_share * hits[0].score
+
+    def place(hit: Hit) -> tuple[bool, float, bool, int]:
+        is_other_role = hit.features.role != role
+        day = (hit.date or dt.date.min).toordinal()
+        return is_other_role, -hit.features.day, not hit.features.is_of_day, -day
+
     equal = [hit for hit in hits if hit.score >= least]
-    ordered = sorted(equal, key=lambda hit: _place_among_equals(hit, best))
-    return ordered + list(hits[len(equal) :])
-
-
-def _place_among_equals(hit: Hit, best: Hit) -> tuple[bool, float, bool, int]:
-    """Return what hits are sorted by: role, nearness to a day asked for, then age."""
-    is_other_role = hit.features.role != best.features.role
-    day = (hit.date or dt.date.min).toordinal()
-    return is_other_role, -hit.features.day, not hit.features.is_of_day, -day
+    return sorted(equal, key=place) + list(hits[len(equal) :])
 
 
 def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
@@ -221,13 +225,11 @@ def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
     ordered: dict[str, Hit] = {}
     for hit in hits:
         pair = [hit]
-        newer = by_path.get(hit.newer)
-        if newer is not None:
-            newer = replace(newer, score=max(newer.score, hit.score))
-            if hit.features.is_of_day and not newer.features.is_of_day:
-                pair = [hit, newer]
-            else:
-                pair = [newer, hit]
+        if hit.newer in by_path:
+            newer = by_path[hit.newer]
+            pair.append(replace(newer, score=max(newer.score, hit.score)))
+            if newer.features.is_of_day or not hit.features.is_of_day:
+                pair.reverse()
         for one in pair:
             ordered.setdefault(one.place, one)
     return list(ordered.values())
@@ -239,57 +241,35 @@ def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
 def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit]:
     """Return the hits that an answer shows, as it shows them.
 
+    What is said again on a day is shown once.
+
     Args:
         hits: in their order.
         limit: how many; if None, those worth their room, and what these replaced.
         weights: what a hit must have, `answer_tokens`, and `best_tokens` of each part.
     """
-    worth: list[Hit] = []
+    worth: dict[str, Hit] = {}
     paths: set[str] = set()
-    said: set[str] = set()
     best: Hit | None = None
     for hit in hits:
-        if hit.speaker and _saying(hit) in said:
-            continue
         is_weak = limit is None and best is not None and _is_weak(hit, best, weights)
         if is_weak and hit.newer not in paths:
             continue
-        worth.append(hit)
+        said = f"{hit.date} {hit.excerpt}" if hit.speaker else hit.place
+        worth.setdefault(said, hit)
         paths.add(hit.path)
-        said.add(_saying(hit))
         if best is None and not hit.is_echo:
             best = hit
+    chosen = list(worth.values())
     if limit is None:
-        worth = _within(worth, weights.answer_tokens)
-    return lay_out(worth[:limit], weights.best_tokens)
-
-
-def _saying(hit: Hit) -> str:
-    """Return what is shown once: of a person's own words those of one day."""
-    if hit.is_echo or hit.features.role < 1:
-        return hit.excerpt
-    return f"{hit.date} {hit.excerpt}"
-
-
-def _within(hits: Sequence[Hit], most_tokens: int) -> list[Hit]:
-    """Return the first of some hits that so many tokens hold, and one at least."""
-    tokens = 0
-    for place, hit in enumerate(hits):
-        tokens += _shown_tokens(hit)
-        if place and tokens > most_tokens:
-            return list(hits[:place])
-    return list(hits)
-
-
-def _shown_tokens(hit: Hit) -> int:
-    return count_tokens(hit.excerpt) + LINE_TOKENS
+        tokens = itertools.accumulate(map(_shown_tokens, chosen))
+        limit = max(1, sum(total <= weights.answer_tokens for total in tokens))
+    return lay_out(chosen[:limit], weights.best_tokens)
 
 
 def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:
     """Say whether a hit is not worth its room beside the best one."""
-    share = weights.least_share
-    if hit.kind in ("facts", "lessons"):
-        share = weights.least_fact_share
+    share = weights.least_fact_share if hit.is_fact else weights.least_share
     share += weights.lacking * max(0.0, best.strength - hit.strength)
     return hit.score < share * best.score
 
@@ -297,23 +277,27 @@ def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:
 def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
     """Return hits in parts of so many tokens, each by file and line.
 
+    No other day of a file stands before the one that is asked for.
+
     Args:
         hits: the best first.
         best_tokens: of each part, at most, if it has more than one hit.
     """
-    parts: list[list[Hit]] = [[]]
-    tokens = 0
+    parts: list[list[Hit]] = []
+    room = 0
     for hit in hits:
-        cost = _shown_tokens(hit)
-        if parts[-1] and tokens + cost > best_tokens:
+        room -= _shown_tokens(hit)
+        if room < 0 or not parts:
             parts.append([])
-            tokens = 0
+            room = best_tokens - _shown_tokens(hit)
         parts[-1].append(hit)
-        tokens += cost
     laid_out: list[Hit] = []
     for part in parts:
         paths = [hit.path for hit in part]
         part.sort(key=lambda hit: (paths.index(hit.path), hit.line))
-        # No other day of a file stands before the one that is asked for.
         laid_out += sorted(part, key=lambda hit: not hit.features.is_of_day)
     return laid_out
+
+
+def _shown_tokens(hit: Hit) -> int:
+    return count_tokens(hit.excerpt) + LINE_TOKENS

@@ -32,32 +32,23 @@ class SearchRequest:
     today: dt.date
     weights: Weights
 
-    @functools.cached_property
-    def is_limited(self) -> bool:
-        """Whether there is a passage that may not be shown."""
-        return bool(self.in_prompt) or self.filters != Filters()
-
     def admits(self, entry: IndexedFile, number: int) -> bool:
         """Say whether a passage of a file may be shown."""
-        if number in self.in_prompt or not self.filters.admits(entry):
+        if number in self.in_prompt:
             return False
-        return self.filters.admits_passage(self.corpus, entry, number)
+        return self.filters.admits(self.corpus, entry, number)
+
+    def admits_any(self, entry: IndexedFile) -> bool:
+        """Say whether any passage of a file may be shown."""
+        return any(self.admits(entry, number) for number in entry.numbers)
 
     def file_weight(self, entry: IndexedFile) -> float:
-        """Return what a file counts.
-
-        Nothing where it was not asked for, less where it is archived, uncertain, or
-        holds on none of the days in question.
-        """
-        if not self.filters.admits(entry):
-            return 0.0
+        """Return what a file counts: less if it is archived, or does not hold then."""
         weight = 1.0
         if entry.archived:
             weight *= self.weights.archived
         if not any(map(validity.held_days(entry).overlaps, self._days)):
             weight *= self.weights.lapsed
-        if not validity.is_certain(entry):
-            weight *= self.weights.doubtful
         return weight
 
     def role_weight(self, number: int) -> float:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from filemem.index import Corpus, Index
 from filemem.search.candidates import MAX_FILES, find_candidates
 from filemem.search.days import named_days
-from filemem.search.features import rank
-from filemem.search.filters import bounds, filters
+from filemem.search.features import rank, score_words
+from filemem.search.filters import bounds, read_filters
 from filemem.search.meaning import add_meaning
 from filemem.search.notes import search_notes
 from filemem.search.query import parse
-from filemem.search.reading import read_hits, replacements, with_replacements
+from filemem.search.reading import find_successors, read_hits, with_successors
 from filemem.search.results import (
     Hit,
     choose,
@@ -81,22 +81,24 @@ def search_files(
         FilememError: a filter means nothing.
     """
     corpus = index.corpus()
-    asked = filters(index.folder, corpus, path, speaker, bounds(after, before, today))
+    limits = bounds(after, before, today)
+    filters = read_filters(index.folder, corpus, path, speaker, limits)
     days = named_days(question, corpus, today=today, anchor=anchor)
     query = parse(question, corpus.speaker_names, corpus.names, days, weights)
     if speaker:
         query = replace(query, asks_assistant=True)
     in_prompt = passages_in_prompt(corpus, current)
-    request = SearchRequest(corpus, query, asked, in_prompt, today, weights)
+    request = SearchRequest(corpus, query, filters, in_prompt, today, weights)
 
     candidates = find_candidates(request, max(MAX_FILES, limit or 0))
-    found = rank(request, candidates)
-    meant = add_meaning(request, index, question, found)
+    scores = score_words(request, candidates)
+    by_words = rank(request, candidates, scores)
+    meant = add_meaning(request, index, question, by_words, scores)
     best = meant.matches[: max(READ_MATCHES, 2 * (limit or 0))]
-    newer = replacements(best, corpus, today)
-    best = with_replacements(request, best, newer)
+    successors = find_successors(best, corpus, today)
+    best = with_successors(request, best, successors)
 
-    hits = list(read_hits(request, index, best, newer))
+    hits = list(read_hits(request, index, best, scores, successors))
     hits = raise_named_days(hits, query.days, weights)
     hits = merge_evidence(hits)
     hits = put_newest_first(hits, weights)
@@ -105,10 +107,10 @@ def search_files(
     chosen = choose(hits, limit, weights)
 
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
-    notes = search_notes(question, query, candidates, corpus, chosen, given)
+    notes = search_notes(request, candidates, chosen, given)
     if meant.note:
         notes.append(meant.note)
-    files = sum(map(asked.admits, corpus.entries()))
+    files = sum(map(filters.admits_file, corpus.entries()))
     shown = {hit.excerpt for hit in chosen}
     has_more = any(hit.excerpt not in shown for hit in hits)
     return Found(chosen, files, notes, has_more or len(best) < len(meant.matches))

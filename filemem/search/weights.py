@@ -23,9 +23,8 @@ class Weights:
 
     lesser_word: float = 0.5
     """What a word counts that any question may have ("tell"), that stands for one asked
-    for (related.txt, kinds.txt, `aliases`), or that is a piece of a Chinese word."""
-    context_word: float = 0.3
-    """What the words of a date count, and the name of a person asked about."""
+    for (related.txt, kinds.txt, `aliases`), or that is a piece of a Chinese word; and
+    the words of a date, or the name of a person asked about, together."""
 
     assistant: float = 0.3
     """The factor of an assistant's passage, unless its words are asked for."""
@@ -39,13 +38,22 @@ class Weights:
     length: float = 0.04
     """Share of the question's weight, where people talk with each other, that is taken
     off for each e-fold of a passage's length in words."""
+    echo: float = 0.5
+    """The factor of a turn that has no word but those of the question."""
 
     archived: float = 0.85
     """The factor of a memory in the archive."""
     lapsed: float = 0.5
     """The factor of one that does not hold on the day in question."""
-    doubtful: float = 0.85
-    """The factor of one that is not certain."""
+
+    meaning: float = 0.75
+    """What likeness in meaning counts, beside the best score by words."""
+    least_meaning: float = 0.06
+    """How much more alike the question than the middle one a passage must be that has
+    no word of it."""
+    enough: float = 0.75
+    """The share of the question's content words that the best passage must hold for no
+    embedder to be loaded, which takes a second."""
 
     answer_tokens: int = 1065
     """How many tokens an answer has at most."""

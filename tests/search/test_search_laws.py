@@ -5,6 +5,7 @@ import datetime as dt
 
 import pytest
 
+from filemem.index import IndexedFile
 from filemem.search.features import Features, day_share, spread_to_neighbors
 from filemem.search.results import (
     Hit,
@@ -62,8 +63,20 @@ def test_a_word_counts_for_neighbours_less_and_never_past_a_pause() -> None:
 
 
 def test_a_day_asked_for_counts_most_and_the_days_around_it_half() -> None:
-    day = DAY.toordinal()
-    shares = [day_share(said_on, ASKED) for said_on in (day - 1, day, day + 1, 0)]
+    shares = []
+    for date in (DAY - dt.timedelta(1), DAY, DAY + dt.timedelta(1), None):
+        said_on = date.toordinal() if date else 0
+        file = IndexedFile(
+            TURN,
+            (0, 0, 0, 0),
+            True,
+            said_on,
+            0,
+            1,
+            {},
+            [],
+        )
+        shares.append(day_share(file, 0, ASKED))
     assert shares == [0.5, 1.0, 0.5, 0.0]
 
 
