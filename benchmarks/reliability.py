@@ -32,7 +32,7 @@ from crash_driver import TALK, arm
 from filemem import Store, User, jobs
 from filemem import index as indexes
 from filemem.errors import FilememError
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.git.history import LOGS, History
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
@@ -101,7 +101,7 @@ def _imported(user: Folder, *, in_git: bool = False) -> None:
 
 
 def _forgotten(user: Folder) -> None:
-    forget(user, plan_for(user, "Hannah"), AT)
+    forget(user, plan_deletion(user, "Hannah"), AT)
 
 
 def _undone(user: Folder) -> None:

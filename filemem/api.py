@@ -27,7 +27,7 @@ from filemem.errors import (
     in_words,
 )
 from filemem.forget.delete import plan_whole_user
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.forget.purge import remembers
 from filemem.git.history import History
 from filemem.git.past import Past, as_of
@@ -586,7 +586,6 @@ class User:
         path: str | os.PathLike[str] = "",
         *,
         about: str = "",
-        others: bool | None = None,
         wait: float = JOB_WAIT_SECONDS,
     ) -> Forgotten:
         """Delete memories for good, with what they came from and what cites them.
@@ -595,10 +594,8 @@ class User:
 
         Args:
             path: a memory, or `path:line` of one.
-            about: instead of a path: words, all of which stand together.
-            others: take along what says the same elsewhere or in another form, such as
-                other case, accents, separators. None: yes for words, as nobody can be
-                asked here; no for a path.
+            about: instead of a path: words, all of which stand together, also in
+                another form, such as other case, accents, separators.
             wait: seconds to wait for another job on these memories.
 
         Returns:
@@ -614,9 +611,7 @@ class User:
             )
         with self.folder.job_lock(wait):
             named = os.fspath(path)
-            if others is None:
-                others = bool(about)
-            plan = plan_for(self.folder, named, about=about, others=others)
+            plan = plan_deletion(self.folder, named, about=about)
             if not plan:
                 raise NotFound(
                     f"nothing contains all the words of {path or about!r};"

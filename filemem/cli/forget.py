@@ -17,8 +17,8 @@ from filemem.cli.output import (
 from filemem.errors import FilememError, NotFound
 from filemem.forget import purge
 from filemem.forget.delete import plan_whole_user
-from filemem.forget.matching import OTHER_FORM, occurrences
-from filemem.forget.plan import DeletionPlan, Removal, plan_for
+from filemem.forget.matching import occurrences
+from filemem.forget.plan import DeletionPlan, Removal, plan_deletion
 from filemem.git.history import History
 from filemem.store.folder import Folder
 from filemem.store.paths import live
@@ -39,11 +39,6 @@ REWRITES = (
     "--about",
     metavar="WORDS",
     help="All that contains all these words, even if they look like a path.",
-)
-@click.option(
-    "--others",
-    is_flag=True,
-    help="Also what says the same elsewhere or in another form.",
 )
 @click.option(
     "--whole-user",
@@ -69,9 +64,9 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     That is a memory, a PATH:LINE, or everything that contains some words. The turns
     that it came from go too (their lines stay and say [forgotten]), with facts, lines
     of summaries and of the profile that rest on it. Words match whole words, an address
-    or a number to its end; in Chinese, anywhere. It shows a list and asks first, also
-    about the same thing in other forms. Exit code 1 if nothing was found or deleted, or
-    if something still says it or cannot be searched.
+    or a number to its end, also in another form; in Chinese, anywhere. It shows a list
+    and asks first. Exit code 1 if nothing was found or deleted, or if something still
+    says it or cannot be searched.
 
     Example: filemem forget Bergen --dry-run"""
     _check(call, what, how)
@@ -90,11 +85,6 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
             return 1
     if how["dry"]:
         return 0
-    if plan.others and not how["yes"]:
-        count = counted(len(plan.others), "other place")
-        if confirmed(f"Take along {count}, too?"):
-            plan = _plan(user, what or "", {**how, "others": True})
-            yield from _listed(user, plan, how)
     if how["purges"] and not how["yes"]:
         yield REWRITES
     if not how["yes"] and not confirmed("Delete all this for good?"):
@@ -104,7 +94,11 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
 
 
 def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
-    """Raise FilememError where not one thing is named, or nobody can be asked."""
+    """Look at what was given before anything else is done.
+
+    Raises:
+        FilememError: not one thing is named, or nobody can be asked.
+    """
     named = [what, how["about"], how["whole_user"]]
     given = [one for one in named if one is not None]
     # An empty word is what a script's unset variable leaves.
@@ -124,6 +118,7 @@ def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
 
 
 def _has_own_git(user: Folder) -> bool:
+    """Tell whether a user's folder is a repository of its own."""
     return os.path.lexists(os.path.join(user.root, ".git"))
 
 
@@ -135,13 +130,8 @@ def _plan(user: Folder, what: str, how: dict[str, Any]) -> DeletionPlan:
     place = f"{name}:{line}" if line else name
     try:
         with Progress("looking") as show:
-            return plan_for(
-                user,
-                place,
-                about=how["about"] or "",
-                others=how["others"],
-                progress=show,
-            )
+            about = how["about"] or ""
+            return plan_deletion(user, place, about=about, progress=show)
     except NotFound:
         if line or not how["purges"]:
             raise
@@ -166,20 +156,18 @@ def _listed(user: Folder, plan: DeletionPlan, how: dict[str, Any]) -> Output:
 def _carry_out(
     call: Context, user: Folder, plan: DeletionPlan, how: dict[str, Any]
 ) -> Output:
-    """Delete, and report what was reached and what was not."""
+    """Delete, and report what was reached and what was not.
+
+    Returns:
+        The exit code: 1 where something still says it, or may.
+    """
     if how["purges"]:
         say_dim("Rewriting the history …")
     done = jobs.forget(user, plan, call.now, purges=how["purges"])
     said = [*done.said, *done.facts["rewritten"]]
     held = list[str]()
     if not how["purges"]:
-        past = purge.remembers(History(user), plan)
-        if past:
-            past.append(
-                "The same command with --purge-history rewrites this repository's"
-                " own history."
-            )
-        said += past
+        said += purge.remembers(History(user), plan)
     elif user.exists():
         held = purge.search(History(user), plan)
         said += [f"Git still says it: {line}" for line in held]
@@ -198,8 +186,7 @@ def _carry_out(
 def _elsewhere(user: Folder, plan: DeletionPlan) -> list[str]:
     """Return a sentence on where other users have the words, which are not shown."""
     found = occurrences(user.store, plan.matcher, (user.own_folder, ".git"))
-    exact = [one_line(one.place) for one in found if one.why != OTHER_FORM]
-    if not exact:
+    if not found:
         return []
-    places = ", ".join(exact)
+    places = ", ".join(one_line(one.place) for one in found)
     return [f"Outside this user's folder, and untouched, the words are in: {places}."]

@@ -1,7 +1,8 @@
 """Deleting what a plan names, and looking for what is left.
 
-Records first, then files and lines by the level that the plan gave them: what cites
-goes before what is cited. So the same request finishes a deletion that was cut off.
+Records first, then the files and lines from the last of the plan to the first: what
+cites goes before what is cited. So the same request finishes a deletion that was cut
+off.
 """
 
 import codecs
@@ -12,14 +13,14 @@ import itertools
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused, in_words
-from filemem.forget.matching import Occurrence, occurrences
+from filemem.forget.matching import occurrences
 from filemem.forget.plan import (
     CACHES,
+    NAMES_IT,
     DeletionPlan,
     Removal,
     removals_saying,
@@ -40,21 +41,6 @@ LASTING_RECORDS = ("imports.jsonl", "consolidated.jsonl")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-@dataclass
-class _Outcome:
-    """How far a deletion has come.
-
-    Attributes:
-        deleted: the places that are gone.
-        stayed: a sentence on each file that could not be changed.
-        written: the paths of the files that were.
-    """
-
-    deleted: list[str] = field(default_factory=list)
-    stayed: list[str] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
-
-
 def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
     """Delete what a plan names.
 
@@ -71,26 +57,28 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
     """
     if plan.whole_user:
         return _delete_all(folder, plan)
-    done = _Outcome()
+    stayed = dict[str, str]()
     with folder.locked():
         _clear_records(folder, plan, skipped=(*CACHES, NOTES))
-        _take_names_out(folder, plan, done)
-        for level in sorted({item.level for item in plan.items}, reverse=True):
-            items = [item for item in plan.items if item.level == level]
-            for path, there in itertools.groupby(items, lambda item: item.path):
-                with _reporting(path, done):
-                    _delete(folder, path, list(there), plan, done)
-            for path in {os.path.dirname(item.path) for item in items}:
-                with contextlib.suppress(FileNotFoundError):
-                    files.sync_folder(f"{folder.root}/{path}")
+        last_first = reversed(plan.items)
+        for path, items in itertools.groupby(last_first, lambda item: item.path):
+            try:
+                _delete(folder, path, list(items))
+            except (FilememError, OSError) as error:
+                if isinstance(error, OSError) and error.errno in _FULL:
+                    raise  # nothing else can be written either
+                stayed[path] = f"{one_line(path)} stays as it is: {in_words(error)}"
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound):
                 files.remove(folder.bookkeeping(name))
-    said = [f"Forgot {place}." for place in done.deleted]
-    facts = {"deleted": done.deleted, "stayed": done.stayed}
-    subject = f"Forget {counted(len(done.deleted), 'place')}"
-    return JobDone("forget", said, facts, [*done.written, recalls.RECALLS], subject)
+    done = [item for item in plan.listed if item.path not in stayed]
+    deleted = [item.place for item in done if item.why != NAMES_IT]
+    said = [f"Forgot {place}." for place in deleted]
+    facts = {"deleted": deleted, "stayed": [*stayed.values()]}
+    subject = f"Forget {counted(len(deleted), 'place')}"
+    paths = [*(item.path for item in done), recalls.RECALLS]
+    return JobDone("forget", said, facts, paths, subject)
 
 
 def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
@@ -105,12 +93,12 @@ def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
         What was done, with the fact `left`: what still says it, or cannot be searched.
     """
     if plan.whole_user:
-        return done._replace(facts={**done.facts, "left": []})
+        return done
     with folder.locked():  # notes of commits that wait have names of files
         _clear_records(folder, plan, skipped=CACHES)
     left = occurrences(folder.root, plan.matcher, (".git",))
     stayed = done.facts["stayed"]
-    said = [*done.said, *stayed, *map(_sentence, left)]
+    said = [*done.said, *stayed, *(f"Still there: {one}" for one in left)]
     if not plan.matcher:
         said.append("It is too short to be looked for elsewhere.")
     elif not (left or stayed):
@@ -119,69 +107,44 @@ def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
     return done._replace(said=said, facts=facts)
 
 
-def _sentence(occurrence: Occurrence) -> str:
-    """Return what is to be said of a place that is left."""
-    if occurrence.line:
-        return f"Still says it: {occurrence}"
-    return f"{one_line(occurrence.path)}: {occurrence.why}; rename, move or delete it."
-
-
 # -- files -----------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _reporting(path: str, done: _Outcome) -> Iterator[None]:
-    """Note why a file stays as it is; one that is gone already does not stay."""
-    try:
-        yield
-    except (NotFound, FileNotFoundError):
-        return
-    except (FilememError, OSError) as error:
-        if isinstance(error, OSError) and error.errno in _FULL:
-            raise  # nothing else can be written either
-        done.stayed.append(f"{one_line(path)} stays as it is: {in_words(error)}")
-
-
-def _delete(
-    folder: Folder, path: str, items: list[Removal], plan: DeletionPlan, done: _Outcome
-) -> None:
-    """Delete a file, whose folder the caller syncs, or lines of it.
+def _delete(folder: Folder, path: str, items: list[Removal]) -> None:
+    """Delete a file or lines of it, if it is there still.
 
     Args:
         folder: whose it is.
         path: of the file.
-        items: its removals: one of the whole file, or some of lines.
-        plan: all that goes.
-        done: to which they are added.
+        items: its removals, the last first: one of the whole file, or some of lines.
 
     Raises:
         Changed: a person has saved it since the plan was made.
         Refused: a link leads there, or the file cannot be changed.
     """
     where = f"{folder.root}/{path}"
+    whole = items[0]
     if files.through_link(where):
         raise Refused(
             "a symbolic link leads there, which is not followed; delete that link."
         )
-    whole = items[0]
-    if whole.line:
-        files.edit(where, lambda data: _without(data, items, plan))
-    else:
-        files.delete_if(where, lambda path: digest(files.read(path)) == whole.digest)
-    done.deleted += [item.place for item in items]
-    done.written.append(path)
+    with contextlib.suppress(NotFound, FileNotFoundError):
+        if whole.line:
+            files.edit(where, lambda data: _without(data, items))
+        else:
+            files.delete_if(where, lambda at: digest(files.read(at)) == whole.digest)
+            files.sync_folder(os.path.dirname(where))
 
 
-def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes:
+def _without(data: bytes, items: Iterable[Removal]) -> bytes:
     """Return a file without some lines, wherever they are now.
 
     A person may have moved them. As many lines are left as there were, and all others
     are as they were.
 
     Args:
-        data: the file, in which names of files that go were taken out before.
-        items: the lines.
-        plan: all that goes.
+        data: the file.
+        items: the removals of lines.
 
     Raises:
         Refused: it is in another encoding than UTF-8.
@@ -196,53 +159,24 @@ def _without(data: bytes, items: Iterable[Removal], plan: DeletionPlan) -> bytes
     lines = data.removeprefix(mark).split(newline)
     shown = [line.decode(errors="replace").removesuffix("\r") for line in lines]
     for item in items:
-        old = [without_names(line, plan.gone) for line in item.old]
-        new = [item.new, *[""] * (len(old) - 1)]
-        for start in _places_of(shown, item.line - 1, old, new):
+        new = [item.new, *[""] * (len(item.old) - 1)]
+        for start in _places_of(shown, item):
             for at, text in enumerate(new, start):
                 end = b"\r" if lines[at].endswith(b"\r") else b""
                 lines[at] = text.encode(errors="replace") + end
     return mark + newline.join(lines)
 
 
-def _places_of(
-    lines: list[str], at: int, old: list[str], new: list[str]
-) -> Iterator[int]:
-    """Yield where lines stand.
+def _places_of(lines: list[str], item: Removal) -> list[int]:
+    """Return where the lines of a removal stand, from 0.
 
     That is where they were, else wherever they are now; nowhere if they are gone.
-
-    Args:
-        lines: of the file.
-        at: where they were, from 0.
-        old: the lines.
-        new: what they become.
     """
-    there = lines[at : at + len(old)]
-    if there == old:
-        yield at
-    elif there != new:
-        for start in range(len(lines) - len(old) + 1):
-            if lines[start : start + len(old)] == old:
-                yield start
-
-
-def _take_names_out(folder: Folder, plan: DeletionPlan, done: _Outcome) -> None:
-    """Take the names of files that go out of the memories that stay."""
-    if not plan.gone:
-        return
-    change = functools.partial(_without_names, plan=plan)
-    for path in folder.paths():
-        if live(path) not in plan.gone:
-            with _reporting(path, done):
-                if files.edit(f"{folder.root}/{path}", change):
-                    done.written.append(path)
-
-
-def _without_names(data: bytes, plan: DeletionPlan) -> bytes:
-    """Return a file without the names of files that go."""
-    text = data.decode("utf-8", "surrogateescape")  # which keeps every byte
-    return without_names(text, plan.gone).encode("utf-8", "surrogateescape")
+    count = len(item.old)
+    starts = [item.line - 1]
+    if tuple(lines[item.line - 1 :][:count]) != item.old:
+        starts = list(range(len(lines)))
+    return [at for at in starts if tuple(lines[at : at + count]) == item.old]
 
 
 def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
@@ -255,8 +189,9 @@ def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
             items += removals_saying(parse(path, data), plan.matcher)
         if not all(item.line for item in items):
             return f"{FORGOTTEN}\n".encode()
-        data = _without(_without_names(data, plan), items, plan)
-    return data
+        data = _without(data, items)
+    text = data.decode("utf-8", "surrogateescape")  # which keeps every byte
+    return without_names(text, plan.gone).encode("utf-8", "surrogateescape")
 
 
 # -- the program's own records ---------------------------------------------------------
@@ -265,8 +200,9 @@ def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
 def _clear_records(
     folder: Folder, plan: DeletionPlan, skipped: Collection[str]
 ) -> None:
-    """Take it out of every record of the program's own, and delete what killed writes
-    of the program have left among the memories.
+    """Take it out of every record of the program's own.
+
+    What killed writes of the program have left among the memories is deleted.
 
     Args:
         folder: whose records.
@@ -343,6 +279,13 @@ def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
     """Delete all of a user but the bookkeeping, of which the logs go, and a repository.
 
     What the job is committed with goes with `remove_folder`.
+
+    Args:
+        folder: the user's.
+        plan: that all goes.
+
+    Returns:
+        The facts as `delete` and `conclude` have them.
     """
     stayed = list[str]()
     for name in (*os.listdir(folder.root), *LOGS):

@@ -3,15 +3,14 @@
 Words match together, in any order, each whole: a plain word ends where its letters end;
 an address, a path, a number or a code also where what joins it to more begins, so that
 `bob@example.com` is not found in `bob@example.com.uk`. In a script without gaps a word
-matches anywhere. The same thing may stand in another form: with other separators, in
+matches anywhere. The same thing matches in another form: with other separators, in
 another case, without accents, with leading zeros.
 """
 
-import enum
 import os
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from filemem.errors import FilememError
@@ -19,14 +18,12 @@ from filemem.store import files
 from filemem.store.encodings import decode
 from filemem.store.folder import BOOKKEEPING
 from filemem.store.passages import FORGOTTEN, TURN_HEAD, Passage, paragraphs, turns
-from filemem.store.paths import DATED, slug
+from filemem.store.paths import DATED
 from filemem.text import terms
 from filemem.text.plain import UNSEEN, one_line
 
 MIN_LINE_BYTES = 10  # from which on a line is told from small talk
 MIN_CODE_CHARS = 6  # letters and digits of a code that is known in another form
-MAX_NAME_CHARS = 60  # of a line that the name of a file may begin with
-MAX_WORD_CHARS = 99
 MARKS = re.compile(r"(?:[-*+>#\s]|\d{1,9}[.)]\s)*")
 """How items, quotes and headings begin."""
 HEAD = re.compile(rf"{TURN_HEAD.pattern}|{MARKS.pattern}")
@@ -39,9 +36,10 @@ _CJK = (
 _LETTER = rf"[^\W{_CJK}]"  # of a script that sets words apart; digits and _ too
 _JOINT = r"[.@/\\+-]"  # what may join a word to more of the same name
 _IDENTIFIER = re.compile(rf"\d|{_JOINT}")
-_GAPS = re.compile(r"[\s，。、；：！？“”「」《》…]+")
+_GAPS = re.compile(r"[\s，。、；：！？「」《》…]+")
 _AROUND = ".,;:!?\"'()[]{}<>*"  # what may stand around a word
-_QUOTES = re.compile("[\"'“”‘’]")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_QUOTES = str.maketrans("“”‘’", "\"\"''")
 _PIECE = re.compile(r"\d+|[^\W\d_]+|@")
 _SEPARATORS = r"[\s./\\()_-]{0,2}"
 # What the program sets beside a text: a turn's day and clock, a file's folder and day,
@@ -59,66 +57,41 @@ _PACKED = re.compile(
 )
 
 
-class Held(enum.IntEnum):
-    """How a text holds what is looked for."""
-
-    NONE = 0
-    OTHER_FORM = 1
-    EXACT = 2
-
-
 class Matcher:
     """A test of texts: for words, all of which must stand in one, or for whole lines.
 
     Args:
         words: what a person named; what holds no letter and no digit is left out.
-        least: how well a text must hold it to be forgotten.
     """
 
-    def __init__(self, words: str = "", least: Held = Held.EXACT) -> None:
+    def __init__(self, words: str = "") -> None:
         self.words = words
-        self.least = least
-        self.lines = set[str]()  # folded
-        self._names = set[str]()  # that the program makes of them
+        self._lines = set[str]()
         named = list[str]()
-        for part in _GAPS.split(_BESIDE.sub("", folded(words))):
+        for part in _GAPS.split(_BESIDE.sub("", plain(words))):
             word = part.strip(_AROUND).rstrip("/\\")
             if re.search(r"[^\W_]", word):
                 named.append(word)
-        telling = [word for word in named if _is_code(word)] or named
-        self._exact = [_pattern(word, re.escape(word)) for word in named]
-        self._forms = [_any_form(plain(word)) for word in telling]
-        slugs = [slug(plain(word), MAX_WORD_CHARS).replace("-", " ") for word in named]
-        self._in_names = [re.compile(_bounded(words, words)) for words in slugs]
+        self._in_texts = [_pattern(word) for word in named]
+        self._in_names = [_bounded(re.escape(_spaced(word))) for word in named]
 
     def __bool__(self) -> bool:
         """Return whether there is anything to look for."""
-        return bool(self._exact or self.lines)
+        return bool(self._in_texts or self._lines)
 
     def add_lines(self, text: str) -> None:
         """Look for the lines of a text as well, but for those that anybody says."""
         for line in text.split("\n"):
-            bare = folded(MARKS.sub("", line, count=1))
+            bare = plain(MARKS.sub("", line, count=1))
             if len(bare.encode()) >= MIN_LINE_BYTES and bare != FORGOTTEN:
-                self.lines.add(bare)
-                self._names.add(slug(bare, MAX_NAME_CHARS))
-
-    def match(self, text: str) -> Held:
-        """Return how a text holds all words, or one of the lines."""
-        whole = folded(text)
-        if any(line in whole for line in self.lines):
-            return Held.EXACT
-        if not self._exact:
-            return Held.NONE
-        if _all_found(self._exact, _BESIDE.sub("", whole)):
-            return Held.EXACT
-        if _all_found(self._forms, _BESIDE.sub("", plain(text))):
-            return Held.OTHER_FORM
-        return Held.NONE
+                self._lines.add(bare)
 
     def holds(self, text: str) -> bool:
-        """Return whether a text is to be forgotten."""
-        return self.match(text) >= self.least
+        """Return whether a text holds all words, or one of the lines."""
+        whole = plain(text)
+        if any(line in whole for line in self._lines):
+            return True
+        return _all_found(self._in_texts, _BESIDE.sub("", whole))
 
     def is_told_by(self, name: str, text: str = "") -> bool:
         """Return whether the name of a file or folder has the words, or is what the
@@ -126,106 +99,94 @@ class Matcher:
 
         Args:
             name: with its extension.
-            text: what the file says; a name made of a line of it tells no more.
+            text: what the file says; a name that stands in it tells no more.
         """
         dated = DATED.match(name)
-        title = name.removesuffix(".md")
+        title = name[dated.end() :] if dated else name
+        title = _spaced(title.removesuffix(".md"))
+        is_told = _all_found(self._in_names, title)
         if dated:
-            title = title[dated.end() :]
-        title = re.sub(r"-\d+$", "", title)  # of a second file that begins so
-        spaced = plain(re.sub(r"[\W_]+", " ", title))
-        is_told = bool(self._in_names) and _all_found(self._in_names, spaced)
-        if not (dated and title):
-            return is_told
-        is_told |= any(name.startswith(title) for name in self._names)
-        if not is_told:
-            return False
-        lines = [HEAD.sub("", line, count=1) for line in text.split("\n")]
-        return not any(title in slug(line, MAX_NAME_CHARS) for line in lines)
+            is_told |= self.begins_line(title)
+        return is_told and title not in _spaced(text)
 
     def begins_line(self, text: str) -> bool:
         """Return whether a text is the beginning of a line, as a subject may be."""
-        start = folded(text).rstrip("… ")
+        start = re.sub(r" \d+$", "", _spaced(text))  # a second file of a name has one
         is_long = len(start.encode()) >= MIN_LINE_BYTES
-        return is_long and any(line.startswith(start) for line in self.lines)
-
-
-def folded(text: str) -> str:
-    """Return a text as it is compared: in one normal form, without case and what nobody
-    sees, white space as single spaces."""
-    visible = UNSEEN.sub("", unicodedata.normalize("NFC", text))
-    return " ".join(visible.casefold().split())
+        return is_long and any(_spaced(line).startswith(start) for line in self._lines)
 
 
 def plain(text: str) -> str:
-    """Return a text as other forms are compared: folded, without accents and quotation
-    marks, Chinese in simplified characters."""
-    parts = unicodedata.normalize("NFKD", folded(terms.simplified(text)))
-    bare = "".join(c for c in parts if not unicodedata.combining(c))
-    return _QUOTES.sub("", bare)
+    """Return a text as it is compared: without case, accents and what nobody sees, with
+    straight quotes, single spaces, simplified Chinese characters."""
+    visible = UNSEEN.sub("", terms.simplified(text)).casefold().translate(_QUOTES)
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", visible))
+    return " ".join(bare.split())
 
 
-def _all_found(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
-    """Tell whether every pattern is found in a text."""
-    return all(pattern.search(text) for pattern in patterns)
+def _spaced(text: str) -> str:
+    """Return a text as names are compared, of which the signs tell nothing."""
+    return re.sub(r"[\W_]+", " ", plain(text)).strip()
+
+
+def _all_found(patterns: list[re.Pattern[str]], text: str) -> bool:
+    """Tell whether there are patterns, and a text has them all."""
+    return bool(patterns) and all(pattern.search(text) for pattern in patterns)
 
 
 # -- patterns of words -----------------------------------------------------------------
 
 
-def _pattern(word: str, form: str) -> re.Pattern[str]:
+def _pattern(word: str) -> re.Pattern[str]:
     """Return the pattern of a word that ends where the name ends.
 
     Args:
         word: an address, a path, a number, a code, or a plain word.
-        form: the pattern of the form of it that is looked for.
     """
+    form = re.escape(word)
     if not _IDENTIFIER.search(word):
-        return re.compile(_bounded(word, form))
+        return _bounded(form)
     before = rf"(?<!{_LETTER})(?<!{_LETTER}{_JOINT})"
     after = rf"(?!{_LETTER})(?!{_JOINT}{_LETTER})"
     if word.isdigit():  # a part of 12,000 and of 12:30 is not that number
         before += r"(?<!\d[,:])"
         after += r"(?![,:]\d)"
+    if _is_code(word):
+        form = f"(?:{form}|{_other_forms(word)})"
     return re.compile(before + form + after)
 
 
-def _bounded(word: str, form: str) -> str:
-    """Return the pattern of words that end where their letters do."""
-    before = rf"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
-    after = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", word) else ""
-    return before + form + after
+def _bounded(form: str) -> re.Pattern[str]:
+    """Return the pattern of plain words that end where their letters do."""
+    before = rf"(?<!{_LETTER})" if re.match(_LETTER, form) else ""
+    after = rf"(?!{_LETTER})" if re.search(rf"{_LETTER}\Z", form) else ""
+    return re.compile(before + form + after)
 
 
 def _is_code(word: str) -> bool:
-    """Tell whether a word tells by itself what is meant: an address, a long number."""
+    """Tell whether a word may be written otherwise: an address, a long number."""
     known = sum(map(str.isalnum, word))
     has_digit = re.search(r"\d", word) is not None
     return "@" in word.strip("@") or (has_digit and known >= MIN_CODE_CHARS)
 
 
-def _any_form(word: str) -> re.Pattern[str]:
-    """Return the pattern of a plain word; of a code with other separators or leading
-    zeros, too."""
-    if not _is_code(word):
-        return _pattern(word, re.escape(word))
+def _other_forms(code: str) -> str:
+    """Return the pattern of a code with other separators or leading zeros."""
     form = ""
-    for piece in _PIECE.findall(word):
+    for piece in _PIECE.findall(code):
         if form and "@" not in (piece, form[-1]):
             form += _SEPARATORS
         if piece.isdigit():
             form += "0*" + _SEPARATORS.join(piece.lstrip("0") or "0")
         else:
             form += re.escape(piece)
-    return _pattern(word, form)
+    return form
 
 
 # -- where it stands -------------------------------------------------------------------
 
 UNREADABLE = "cannot be searched, so nobody knows what it says"
-IN_NAME = "its name says it"
-SAYS_IT = "says it"
-OTHER_FORM = "in another form"
+IN_NAME = "its name says it; rename, move or delete it"
 
 
 @dataclass(frozen=True, order=True)
@@ -235,14 +196,12 @@ class Occurrence:
     Attributes:
         path: below the folder that was searched.
         line: from 1; 0 for the file itself.
-        text: the line, empty where the place is no line.
-        why: what is to be said of it.
+        text: the line, or what is to be said of the file.
     """
 
     path: str
     line: int
     text: str
-    why: str
 
     @property
     def place(self) -> str:
@@ -250,8 +209,7 @@ class Occurrence:
         return f"{self.path}:{self.line}" if self.line else self.path
 
     def __str__(self) -> str:
-        shown = f"{one_line(self.place)}: {one_line(self.text, 80)}".removesuffix(": ")
-        return shown if self.why == SAYS_IT else f"{shown}  ({self.why})"
+        return f"{one_line(self.place)}: {one_line(self.text, 80)}"
 
 
 def occurrences(
@@ -260,8 +218,7 @@ def occurrences(
     """Return every place under a folder that holds what is looked for.
 
     A file that cannot be searched is one, too: packed, too large, not to be read, too
-    deep, in a repository of its own. A record of the program's that names what says it
-    in another form is none. Links are not followed.
+    deep, in a repository of its own. Links are not followed.
 
     Args:
         top: the folder.
@@ -271,14 +228,12 @@ def occurrences(
     Returns:
         The places by path and line.
     """
-    found = list[Occurrence]()
-    if not matcher:
-        return found
 
     def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
         return path not in skipped and not _is_closed(path, entry)
 
-    for path, entry in files.walk(top, should_enter):
+    found = list[Occurrence]()
+    for path, entry in files.walk(top, should_enter) if matcher else ():
         if path not in skipped:
             found += _occurrences_of(path, entry, matcher)
     return sorted(found)
@@ -294,38 +249,26 @@ def _occurrences_of(
     path: str, entry: "os.DirEntry[str]", matcher: Matcher
 ) -> Iterator[Occurrence]:
     """Yield the places in one file or folder that hold what is looked for."""
-    in_name = Occurrence(path, 0, "", IN_NAME)
-    unreadable = Occurrence(path[:200], 0, "", UNREADABLE)
-    if not entry.is_file(follow_symlinks=False):
-        if matcher.is_told_by(entry.name):
-            yield in_name
-        if entry.is_dir(follow_symlinks=False) and _is_closed(path, entry):
-            yield unreadable
-        return
-    try:
-        data = files.read(entry.path)
-    except (FilememError, OSError):
+    data = b""
+    is_closed = entry.is_dir(follow_symlinks=False) and _is_closed(path, entry)
+    if entry.is_file(follow_symlinks=False):
+        try:
+            data = files.read(entry.path)
+        except (FilememError, OSError):
+            is_closed = os.path.lexists(entry.path)
+    if is_closed or _PACKED.match(data):
+        yield Occurrence(path[:200], 0, UNREADABLE)
         data = b""
-        if os.path.lexists(entry.path):
-            yield unreadable
-    if _PACKED.match(data):
-        data = b""
-        yield unreadable
     of_program = f"/{BOOKKEEPING}/" in f"/{path}"
-    is_said = False
-    for passage, how in said_in(data, matcher, by_line=of_program):
-        if how is Held.EXACT or not of_program:
-            is_said = True
-            why = SAYS_IT if how is Held.EXACT else OTHER_FORM
-            yield Occurrence(path, passage.line, passage.text.strip("\0\r"), why)
-    if not is_said and matcher.is_told_by(entry.name, decode(data)):
-        yield in_name
+    passages = said_in(data, matcher, by_line=of_program)
+    for passage in passages:
+        yield Occurrence(path, passage.line, passage.text.strip("\0\r"))
+    if not passages and matcher.is_told_by(entry.name, decode(data)):
+        yield Occurrence(path, 0, IN_NAME)
 
 
-def said_in(
-    data: bytes, matcher: Matcher, *, by_line: bool = False
-) -> Iterator[tuple[Passage, Held]]:
-    """Yield what of a file holds what is looked for, and how.
+def said_in(data: bytes, matcher: Matcher, *, by_line: bool = False) -> list[Passage]:
+    """Return what of a file holds what is looked for.
 
     Args:
         data: the file.
@@ -333,18 +276,16 @@ def said_in(
         by_line: only lines; else also turns and paragraphs of which no line holds it
             alone.
     """
+    found = dict[int, Passage]()
     for text in _readings(data):
-        if not matcher.match(text):
-            continue
-        found = set[int]()
-        for passage in _pieces(text.split("\n"), by_line=by_line):
-            inside = range(passage.line, passage.end_line + 1)
-            how = matcher.match(passage.text)
-            if how and found.isdisjoint(inside):
-                found.add(passage.line)
-                yield passage, how
+        if matcher.holds(text):
+            for passage in _pieces(text.split("\n"), by_line=by_line):
+                inside = range(passage.line, passage.end_line + 1)
+                if found.keys().isdisjoint(inside) and matcher.holds(passage.text):
+                    found[passage.line] = passage
         if found:
-            return
+            break
+    return list(found.values())
 
 
 def _pieces(lines: list[str], *, by_line: bool) -> Iterator[Passage]:

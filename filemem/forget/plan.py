@@ -3,26 +3,21 @@ cites what goes.
 
 A fact or a lesson goes whole. Of a conversation, a summary, the profile or a note the
 lines in question go; the others keep their numbers. Whatever was found because of
-another removal has a higher level than that, and goes first: so a deletion that is cut
-off is finished by asking for the same again.
+another removal stands behind it in the plan, and goes before it: so a deletion that is
+cut off is finished by asking for the same again.
 """
 
 import contextlib
 import functools
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.forget.matching import (
-    HEAD,
-    Held,
-    Matcher,
-    Occurrence,
-    occurrences,
-)
+from filemem.forget.matching import HEAD, Matcher, Occurrence, occurrences
 from filemem.store.folder import (
     BOOKKEEPING,
     PROPOSED,
@@ -38,6 +33,7 @@ from filemem.text.plain import digest, one_line
 # In the bookkeeping: what is made anew, what the next chat was to tell, and digests of
 # an earlier version's server.
 CACHES = ("index", "vectors", "news.txt", "chats.jsonl")
+NAMES_IT = "names it"  # why a line stays without the name of a file that goes
 MAX_LINES = 10_000  # of a range that a citation names
 
 _LINES = r"(?::(\d[\d,\s-]*))?"
@@ -53,14 +49,13 @@ _NAMED = re.compile(
 
 @dataclass(frozen=True)
 class Removal:
-    """A file that goes, or lines of one that do.
+    """A file that goes, or lines of one that change.
 
     Attributes:
         path: of the file, in the user's folder.
         line: the first line, from 1; 0 where the whole file goes.
         text: what is said there, to be shown.
         why: the reason, to be shown.
-        level: 0 for what was asked for; higher levels are deleted before lower ones.
         old: the lines that go, without their ends.
         new: what the first of them becomes; the others become empty.
         digest: of the bytes of a file that goes.
@@ -70,7 +65,6 @@ class Removal:
     line: int = 0
     text: str = ""
     why: str = "as asked"
-    level: int = 0
     old: tuple[str, ...] = ()
     new: str = ""
     digest: str = ""
@@ -94,9 +88,8 @@ class DeletionPlan:
     """What is to go, and what stays though it says it.
 
     Attributes:
-        items: what goes, files first.
+        items: what goes, each behind that for which it goes.
         records: the program's own records that lose lines, by path.
-        others: places in memories that say the same, in these words or in another form.
         left: what else says it or cannot be searched: nothing that is deleted here.
         matcher: what is looked for afterwards.
         whole_user: everything of the user goes.
@@ -104,7 +97,6 @@ class DeletionPlan:
 
     items: Sequence[Removal] = ()
     records: Sequence[str] = ()
-    others: Sequence[Occurrence] = ()
     left: Sequence[Occurrence] = ()
     matcher: Matcher = field(default_factory=Matcher)
     whole_user: bool = False
@@ -112,6 +104,11 @@ class DeletionPlan:
     def __bool__(self) -> bool:
         """Return whether there is anything to delete."""
         return bool(self.items or self.records)
+
+    @property
+    def listed(self) -> list[Removal]:
+        """What goes, as it is shown: files first, then lines in their order."""
+        return sorted(self.items, key=lambda one: (bool(one.line), one.path, one.line))
 
     @functools.cached_property
     def gone(self) -> frozenset[str]:
@@ -121,7 +118,8 @@ class DeletionPlan:
     @functools.cached_property
     def shortened(self) -> frozenset[str]:
         """The live paths of the files that lose lines."""
-        return frozenset(live(item.path) for item in self.items if item.line)
+        lines = [item for item in self.items if item.line and item.why != NAMES_IT]
+        return frozenset(live(item.path) for item in lines)
 
     @functools.cached_property
     def places(self) -> frozenset[str]:
@@ -132,72 +130,49 @@ class DeletionPlan:
         """Yield what would go and what would be left, a line each, for a person."""
         if self.items:
             yield "To be deleted; of a line that is named, only its words:"
-        yield from (f"  {item}" for item in self.items)
+        yield from (f"  {item}" for item in self.listed)
         if self.records:
             yield f"Also their entries in {', '.join(self.records)}."
-        if self.others:
-            yield "These say the same, and stay unless you take them along:"
-        yield from (f"  {occurrence}" for occurrence in self.others)
         if self.left:
-            yield "These stay; look at them yourself:"
+            yield "These say it, too, or cannot be searched; they stay:"
         yield from (f"  {occurrence}" for occurrence in self.left)
 
 
 def plan_deletion(
     folder: Folder,
+    what: str = "",
     *,
+    about: str = "",
     places: Sequence[str] = (),
-    words: str = "",
-    others: bool = False,
     progress: Progress = no_progress,
 ) -> DeletionPlan:
     """Return everything that would go with some memories; nothing is changed.
 
     Args:
         folder: whose memories.
-        places: memories to forget, each a path, `path:12`, `path:12,15` or
-            `path:12-14`.
-        words: instead of places: all that holds all these words.
-        others: take along what says the same elsewhere or in another form.
+        what: what a person typed: a path, `path:12`, `path:12,15`, `path:12-14`, or
+            words; what has the form of a path is one.
+        about: instead: words, even if they look like a path.
+        places: instead: several such paths.
         progress: told how many files have been read, of how many.
 
     Raises:
         NotFound: a place names nothing.
         Refused: a place names a folder, or what cannot be read.
-        FilememError: there is no word in `words`.
+        FilememError: there is no word in what is to be looked for.
     """
-    least = Held.OTHER_FORM if others else Held.EXACT
-    cascade = _Cascade(folder, Matcher(words, least), progress)
+    if what and not about and _names_a_memory(folder, what):
+        places = [what]
     if places:
-        cascade.ask([item for place in places for item in cascade.at(place)])
-    elif not cascade.matcher:
+        cascade = _Cascade(folder, Matcher(), progress)
+        return cascade.plan([item for place in places for item in cascade.at(place)])
+    words = about or what
+    cascade = _Cascade(folder, Matcher(words), progress)
+    if not cascade.matcher:
         raise FilememError(
             f"{one_line(words, 60)} contains no word to search for; name one."
         )
-    if others or not places:
-        cascade.ask(cascade.saying())
-    return cascade.plan()
-
-
-def plan_for(
-    folder: Folder,
-    what: str = "",
-    *,
-    about: str = "",
-    others: bool = False,
-    progress: Progress = no_progress,
-) -> DeletionPlan:
-    """Return the plan for what a person typed.
-
-    Args:
-        what: a path, `path:line`, or words; what has the form of a path is one.
-        about: words, even if they look like a path; instead of `what`.
-        others, progress: see `plan_deletion`, which has the errors too.
-    """
-    if what and not about and _names_a_memory(folder, what):
-        return plan_deletion(folder, places=[what], others=others, progress=progress)
-    words = about or what
-    return plan_deletion(folder, words=words, others=others, progress=progress)
+    return cascade.plan(cascade.saying())
 
 
 def _names_a_memory(folder: Folder, what: str) -> bool:
@@ -269,36 +244,36 @@ def removals_saying(memory: Memory, matcher: Matcher) -> list[Removal]:
     inside = set[int]()
     for passage in memory.passages:
         inside.update(range(passage.line, passage.end_line + 1))
-    passages = list(memory.passages)
-    for number, line in enumerate(memory.lines, 1):
-        if number not in inside:
-            passages.append(Passage(number, number, "", "", line))
-    saying = list[Passage]()
-    for passage in passages:
-        is_gone = FORGOTTEN in passage.text
-        if not is_gone and matcher.holds(_NAMED.sub(" ", passage.text)):
-            saying.append(passage)
+    outside = [line for line in _lines(memory) if line.line not in inside]
+    saying = [
+        passage
+        for passage in (*memory.passages, *outside)
+        if matcher.holds(_NAMED.sub(" ", passage.text))
+    ]
     return removals(memory, saying) if saying else []
 
 
 def removals(memory: Memory, passages: Sequence[Passage] = ()) -> list[Removal]:
     """Return the removals of some passages of a memory.
 
-    Without a passage it goes whole, and where it is one statement: a fact, a lesson, a
-    proposal, YAML, or front matter alone.
+    Args:
+        memory: which.
+        passages: of it; without one it goes whole, and where it is one statement: a
+            fact, a lesson, a proposal, YAML.
     """
-    last_line = memory.passages[-1].line if memory.passages else 0
-    is_front_alone = 0 < last_line < memory.front_end
     is_one = memory.kind in ("facts", "lessons", PROPOSED) or memory.is_yaml
-    if passages and not (is_one or is_front_alone):
+    if passages and not is_one:
         return [_lines_of(memory, passage) for passage in passages]
     text = memory.passages[0].text if memory.passages else ""
     return [Removal(memory.path, text=text, digest=digest(memory.data))]
 
 
 def _lines_of(memory: Memory, passage: Passage) -> Removal:
-    """Return the removal of a passage's lines: of front matter the value goes, of a
-    summary or the profile all, else all but the head of the first line."""
+    """Return the removal of a passage's lines.
+
+    Of front matter the value goes, of a summary or the profile all, else all but the
+    head of the first line.
+    """
     start = passage.line
     if start < memory.front_end:
         start = max(2, start)  # the first line opens it
@@ -318,15 +293,25 @@ def _lines_of(memory: Memory, passage: Passage) -> Removal:
 
 
 class _Cascade:
-    """What is to be deleted so far, and all that cites any of it."""
+    """What is to be deleted so far, and all that cites any of it.
+
+    Args:
+        folder: whose memories.
+        matcher: of the words that were named; else the lines that go are added to it.
+        progress: told how many files have been read, of how many.
+
+    Attributes:
+        memories: all that can be read, by path, proposals among them.
+        items: what goes, in the order in which it was found.
+        going: the numbers of their lines by path; 0 is a whole file.
+    """
 
     def __init__(self, folder: Folder, matcher: Matcher, progress: Progress) -> None:
         self.folder = folder
         self.matcher = matcher
         self.memories = dict[str, Memory]()
-        self.taken = list[Removal]()
-        self.going = dict[str, set[int]]()  # their lines by path; 0 is a whole file
-        self.fresh = list[Removal]()  # of which no citation was looked for
+        self.items = list[Removal]()
+        self.going = defaultdict[str, set[int]](set)
         paths = [*folder.paths(), *folder.proposals()]
         for number, path in enumerate(paths, 1):
             progress(number, len(paths))
@@ -364,132 +349,114 @@ class _Cascade:
             found += removals_saying(memory, self.matcher)
         return found
 
-    def ask(self, items: Iterable[Removal]) -> None:
-        """Take what was named, with the turns that it came from and all that cites it.
+    def plan(self, asked: Iterable[Removal]) -> DeletionPlan:
+        """Return the plan for what was named.
 
-        Of what says words by itself no source is looked for but that of a whole file.
+        With it go the turns that it came from and all that cites it; named is also
+        what says it and does not go.
         """
-        waiting = list(items)
+        waiting = list(asked)
         while waiting:
             item = waiting.pop()
-            if not self._take(item):
-                continue
-            for place in self._sources(item):
-                with contextlib.suppress(FilememError):
-                    why = f"the source of {item.place}"
-                    for source in self.at(place):
-                        if FORGOTTEN not in source.text:
-                            level = item.level + 1
-                            waiting.append(replace(source, why=why, level=level))
-        self._follow()
+            if self._take(item):
+                waiting += self._sources(item)
+        for cause in self.items:  # to which what cites it is added
+            for path, memory in self.memories.items():
+                if not self._goes(path):
+                    self._take_citing(memory, cause)
+        self._take_names()
+        skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
+        records = dict[str, None]()
+        left = list[Occurrence]()
+        for one in occurrences(self.folder.root, self.matcher, skipped):
+            if one.path.startswith(f"{BOOKKEEPING}/"):
+                records[one.path] = None
+            elif not self._goes(one.path, one.line):
+                left.append(one)
+        items = [one for one in self.items if not (one.line and self._goes(one.path))]
+        return DeletionPlan(items, [*records], left, self.matcher)
 
-    def _sources(self, item: Removal) -> list[str]:
-        """Return the places that a removal names as its source: lines, and the fact
-        that a line of the profile rests on."""
+    def _sources(self, item: Removal) -> Iterator[Removal]:
+        """Yield what a removal names as its source.
+
+        That is lines, and the fact that a line of the profile rests on. Of a line that
+        says words by itself none is looked for.
+        """
         memory = self.memories[item.path]
-        if not item.line:
-            return [place for place in memory.sources if split_place(place)[1]]
         text = "\n".join(item.old)
-        if self.matcher.words:
-            return []
-        if item.path == PROFILE:
-            return SOURCE_MARK.findall(text)
-        return _CITED.findall(text) if memory.kind == "summaries" else []
+        places = list[str]()
+        if not item.line:
+            places = [place for place in memory.sources if split_place(place)[1]]
+        elif item.path == PROFILE and not self.matcher.words:
+            places = SOURCE_MARK.findall(text)
+        elif memory.kind == "summaries" and not self.matcher.words:
+            places = _CITED.findall(text)
+        for place in places:
+            with contextlib.suppress(FilememError):
+                for source in self.at(place):
+                    yield replace(source, why=f"the source of {item.place}")
 
     def _take(self, item: Removal) -> bool:
-        """Mark it to go; return False if it is marked already."""
-        if self._goes(item.path, item.line):
+        """Mark it to go; return False if it is marked already, or has gone before."""
+        is_gone = item.old[:1] == (item.new,)
+        if is_gone or self._goes(item.path, item.line):
             return False
-        self.going.setdefault(item.path, set()).update(item.lines or [0])
-        self.taken.append(item)
+        self.going[item.path].update(item.lines or [0])
+        self.items.append(item)
         if not self.matcher.words:
-            self.matcher.add_lines(item.text)
-        if not (self.matcher.words or item.line):
-            for passage in self.memories[item.path].passages:
-                self.matcher.add_lines(passage.text)
-        self.fresh.append(item)
+            texts = [item.text]
+            if not item.line:
+                texts = [one.text for one in self.memories[item.path].passages]
+            for text in texts:
+                self.matcher.add_lines(text)
         return True
 
-    def _goes(self, path: str, line: int) -> bool:
+    def _goes(self, path: str, line: int = 0) -> bool:
         """Tell whether a line goes, or the whole file."""
-        return not {0, line}.isdisjoint(self.going.get(path, ()))
-
-    def _follow(self) -> None:
-        """Take the memories that were distilled from what goes, and passages that cite
-        it, until no more do."""
-        while self.fresh:
-            causes = self.fresh
-            self.fresh = []
-            for memory in self.memories.values():
-                if self._goes(memory.path, 0):
-                    continue
-                for cause in causes:
-                    self._take_citing(memory, cause)
+        return not {0, line}.isdisjoint(self.going[path])
 
     def _take_citing(self, memory: Memory, cause: Removal) -> None:
+        """Take a memory that was distilled from what goes, and passages that cite it.
+
+        A line of a file that goes is cited by its number; a source, and the mark of a
+        line of the profile, may name the file alone.
+        """
         path = live(cause.path)
         if os.fsencode(PurePath(path).stem) not in memory.data:
             return
         cited = re.compile(rf"(?<![\w-]){re.escape(path)}{_LINES}")
-        for passage in _citing(memory, cited, cause):
-            for item in removals(memory, [passage]):
+        passages = list(memory.passages)
+        if memory.path == PROFILE:
+            passages = _lines(memory)
+        sources = Passage(1, 1, "", "", "\n".join(memory.sources))
+        for passage in (*passages, sources):
+            named = [split_place(one[0])[1] for one in cited.finditer(passage.text)]
+            is_cited = any(not lines.isdisjoint(cause.lines) for lines in named)
+            if not cause.line:
+                is_mark = memory.path == PROFILE or passage is sources
+                is_cited = any(named) or bool(named and is_mark)
+            for item in removals(memory, [passage]) if is_cited else ():
                 # As one line: a line of it alone may quote what stays.
                 text = " ".join(item.text.split())
-                level = cause.level + 1
-                self._take(replace(item, why="cites it", text=text, level=level))
+                self._take(replace(item, why="cites it", text=text))
 
-    def plan(self) -> DeletionPlan:
-        """Return the plan, with what says it and does not go."""
-        skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
-        found = occurrences(self.folder.root, self.matcher, skipped)
-        items = [
-            item for item in self.taken if not (item.line and self._goes(item.path, 0))
-        ]
-        items.sort(key=lambda item: (bool(item.line), item.path, item.line))
-        gone = [live(item.path) for item in items if not item.line]
-        records = dict[str, None]()
-        others = list[Occurrence]()
-        left = list[Occurrence]()
-        for one in found:
-            if one.path.startswith(f"{BOOKKEEPING}/"):
-                records[one.path] = None
-            elif self._goes(one.path, one.line):
+    def _take_names(self) -> None:
+        """Take the names of the files that go out of the lines that stay."""
+        gone = [live(item.path) for item in self.items if not item.line]
+        for path, memory in self.memories.items():
+            if self._goes(path) or without_names(memory.text, gone) == memory.text:
                 continue
-            elif not one.line or one.path not in self.memories:
-                left.append(one)
-            elif self.matcher.match(without_names(one.text, gone)):
-                others.append(one)
-        return DeletionPlan(items, [*records], others, left, self.matcher)
+            for line in _lines(memory):
+                new = without_names(line.text, gone)
+                if new != line.text and not self._goes(path, line.line):
+                    self.going[path].add(line.line)
+                    old = (line.text,)
+                    self.items.append(Removal(path, line.line, new, NAMES_IT, old, new))
 
 
-def _citing(
-    memory: Memory, cited: re.Pattern[str], cause: Removal
-) -> Iterator[Passage]:
-    """Yield the passages of a memory that cite what goes.
-
-    A line of a file that goes is cited by its number; a source, and the mark of a line
-    of the profile, may name the file alone.
-
-    Args:
-        memory: where they are looked for.
-        cited: the pattern of the path of what goes, with or without lines.
-        cause: what goes.
-    """
-    passages = list(memory.passages)
-    if memory.path == PROFILE:
-        passages = [
-            Passage(number, number, "", "", line)
-            for number, line in enumerate(memory.lines, 1)
-        ]
-    passages.append(Passage(1, 1, "", "", "\n".join(memory.sources)))
-    for passage in passages:
-        is_mark = memory.path == PROFILE or passage is passages[-1]
-        for match in cited.finditer(passage.text):
-            lines = split_place(match[0])[1]
-            if not cause.line:
-                is_cause = bool(lines) or is_mark
-            else:
-                is_cause = not lines.isdisjoint(cause.lines)
-            if is_cause and FORGOTTEN not in passage.text:
-                yield passage
-                break
+def _lines(memory: Memory) -> list[Passage]:
+    """Return the lines of a memory, each as a passage."""
+    return [
+        Passage(number, number, "", "", line)
+        for number, line in enumerate(memory.lines, 1)
+    ]

@@ -8,7 +8,6 @@ Branches and tags are then taken over from there, so that no setting of the repo
 steers it and no file of the work tree is touched.
 """
 
-import contextlib
 import importlib.util
 import os
 import pickle
@@ -17,14 +16,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from filemem.errors import FilememError, missing_extra
 from filemem.forget.delete import version_without
 from filemem.forget.matching import occurrences, said_in
 from filemem.forget.plan import DeletionPlan, without_names
-from filemem.git.command import GitError
+from filemem.git.command import Git, GitError
 from filemem.git.history import History
 from filemem.git.repository import (
     Repository,
@@ -36,33 +36,19 @@ from filemem.git.sync import PURGED
 from filemem.store import files
 from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import live
-from filemem.text.plain import first_few, one_line
+from filemem.text.plain import one_line
 
-TIMEOUT_SECONDS = 3600.0
-# What was typed, shown or fetched once.
-_LEFT = (
-    *("COMMIT_EDITMSG", "TAG_EDITMSG", "NOTES_EDITMSG", "MERGE_MSG", "SQUASH_MSG"),
-    *("FETCH_HEAD", "ORIG_HEAD", "MERGE_RR", "gitk.cache"),
-)
-# Refs, files of the git directory, lines of `git ls-files --stage`.
-_OBSTACLES = {
-    "refs/stash": "it has stashed changes; apply or drop them",
-    "refs/replace/": "it has replacement refs; remove them with git replace -d",
-    "refs/notes/": "it has notes on commits;"
-    " delete them with git update-ref -d refs/notes/commits",
-    "160000 ": "it has submodules",
-    "shallow": "it is a shallow clone; complete it with git fetch --unshallow",
-    "objects/info/alternates": "it borrows objects from another repository",
-    "worktrees": "it has several work trees; remove them with git worktree remove",
-}
-_TREE_ENTRY = re.compile(rb"(?:40000|100644|100755|120000|160000) ([^\0]+)\0")
+_REWRITTEN = ("refs/heads/", "refs/tags/", "refs/remotes/")
+_CLONE = "clone --quiet --mirror --template="
 _FETCH = (
     "fetch --quiet --force --no-tags --update-head-ok --no-write-fetch-head"
     " --no-auto-maintenance --prune"
 )
+_EXPIRE = "reflog expire --expire=now --expire-unreachable=now --all"
 _COLLECT = (
     "-c gc.bigPackThreshold=0 -c gc.cruftPacks=false gc --prune=now --quiet --force"
 )
+_TREE_ENTRY = re.compile(rb"[0-7]{5,6} ([^\0]+)\0")
 _FILTER = "--partial --force --quiet --prune-degenerate never"
 
 
@@ -75,32 +61,27 @@ def require(history: History) -> Repository:
     if not importlib.util.find_spec("git_filter_repo"):
         raise missing_extra("git-filter-repo, which --purge-history needs,", "purge")
     repository = history.require()
-    there = repository.text("ls-files", "--stage").split("\n") + _refs(repository)
-    for sign, words in _OBSTACLES.items():
-        is_file = os.path.lexists(f"{repository.common_dir}/{sign}")
-        if is_file or any(line.startswith(sign) for line in there):
-            raise FilememError(
-                f"the history of {repository.root} cannot be rewritten: {words}."
-                " Then try again."
-            )
+    in_the_way = [ref for ref in _refs(repository) if not ref.startswith(_REWRITTEN)]
+    if os.path.lexists(f"{repository.common_dir}/worktrees"):
+        in_the_way.append("a second work tree (git worktree remove)")
+    if in_the_way:
+        raise FilememError(
+            f"the history of {repository.root} cannot be rewritten: first apply or"
+            f" delete {in_the_way[0]}, then try again."
+        )
     return repository
 
 
 def remembers(history: History, plan: DeletionPlan) -> list[str]:
-    """Return sentences on what git still has when nothing was rewritten: of all that is
-    the user's, or of what was forgotten."""
+    """Return a sentence if git still has what was forgotten; none if it has not."""
     if not find_dot_git(history.folder.root):
         return []
     try:
-        held = search(history, plan)
-        if plan.whole_user:
-            own = _named_objects(history, pathspec(history.prefix))
-            held = [path for path in own.values() if path.startswith(history.prefix)]
-        if not held:
+        if not search(history, plan):
             return []
-        return [f"Git remembers it: {first_few(held)}.", *_remotes(history.repository)]
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
+    return ["Git's history still has it; filemem forget --purge-history removes it."]
 
 
 def purge(history: History, plan: DeletionPlan) -> list[str]:
@@ -114,17 +95,16 @@ def purge(history: History, plan: DeletionPlan) -> list[str]:
     copy = f"{repository.git_dir}/filemem-purge"
     with repository.lock():
         shutil.rmtree(copy, ignore_errors=True)  # of one that was killed
-        clone = "clone --quiet --mirror --template=".split()
-        _run_apart(
-            repository.git_dir, ["git", *clone, repository.common_dir, copy], b""
-        )
-        prefix = f"{history.prefix}/" if history.prefix else ""
-        paths = frozenset(map(live, history.folder.paths()))
-        rewriter = _Rewriter(prefix, plan, paths)
-        this = [sys.executable, "-m", "filemem.forget.purge"]
-        _run_apart(copy, this, pickle.dumps(rewriter))
-        replaced = _replaced_commits(copy)
-        _take_over(copy, repository)
+        Git(repository.git_dir).run(*_CLONE.split(), repository.common_dir, copy)
+        _rewrite(copy, _Rewriter(history, plan))
+        pairs = read_text(copy, "filter-repo/commit-map").split()[2:]  # under a heading
+        new_names = zip(pairs[::2], pairs[1::2], strict=True)
+        replaced = [old for old, new in new_names if old != new]
+        # What is known of remotes goes: there the old history is what they have.
+        repository.run(*_FETCH.split(), copy, "+refs/*:refs/*")
+        for ref in _refs(repository):
+            if ref.startswith("refs/remotes/"):
+                repository.call("update-ref", "--no-deref", "-d", ref)
         known = {*read_text(repository.git_dir, PURGED).split(), *replaced}
         text = "\n".join(sorted(known))
         files.write(f"{repository.git_dir}/{PURGED}", text.encode())
@@ -133,29 +113,29 @@ def purge(history: History, plan: DeletionPlan) -> list[str]:
         repository.call("update-index", "--clear-resolve-undo")
         _prune(repository)
         shutil.rmtree(copy)
-    again = (
-        "Replace it there yourself (git push --force), and clone anew elsewhere,"
-        " before you sync again."
-    )
-    remotes = [f"{sentence} {again}" for sentence in _remotes(repository)]
-    return [f"Rewrote {len(replaced)} commits.", *remotes]
+    said = [f"Rewrote {len(replaced)} commits."]
+    if repository.text("remote"):
+        said.append(
+            "A remote has what was pushed there: replace it (git push --force), and"
+            " clone anew elsewhere, before you sync again."
+        )
+    return said
 
 
-def _run_apart(where: str, command: list[str], given: bytes) -> None:
-    """Run a command in a separate folder, without anybody's git configuration.
+def _rewrite(copy: str, rewriter: "_Rewriter") -> None:
+    """Rewrite every ref of a copy, without anybody's git configuration.
 
     Raises:
-        FilememError: it failed.
+        FilememError: that failed.
     """
     env = {key: value for key, value in os.environ.items() if key[:4] != "GIT_"}
-    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
+    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(
-        command,
-        cwd=where,
+        [sys.executable, "-m", "filemem.forget.purge"],
+        cwd=copy,
         env=env,
-        input=given,
+        input=pickle.dumps(rewriter),
         capture_output=True,
-        timeout=TIMEOUT_SECONDS,
         start_new_session=True,  # no terminal to ask at
     )
     if done.returncode:
@@ -165,67 +145,38 @@ def _run_apart(where: str, command: list[str], given: bytes) -> None:
         )
 
 
-def _replaced_commits(copy: str) -> list[str]:
-    """Return the old names of the commits that have a new one."""
-    pairs = read_text(copy, "filter-repo/commit-map").split()[2:]  # under a heading
-    return [old for old, new in zip(pairs[::2], pairs[1::2], strict=True) if old != new]
-
-
-def _take_over(copy: str, repository: Repository) -> None:
-    """Take the refs of a copy over, but for what is known of remotes.
-
-    There the old history is what they have.
-    """
-    repository.run(*_FETCH.split(), copy, "+refs/*:refs/*")
-    for ref in _refs(repository):
-        if ref.startswith("refs/remotes/"):
-            repository.call("update-ref", "--no-deref", "-d", ref)
-
-
 def _prune(repository: Repository) -> None:
     """Empty what else names the old history, and prune objects that nothing names."""
-    for name in _LEFT:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"{repository.common_dir}/{name}")
+    # What was typed, shown or fetched once, such as COMMIT_EDITMSG and FETCH_HEAD.
+    for place in Path(repository.common_dir).glob("*_*"):
+        if place.name.isupper() and place.is_file():
+            place.unlink()
     shutil.rmtree(f"{repository.common_dir}/rr-cache", ignore_errors=True)
-    expire = "reflog expire --expire=now --expire-unreachable=now --all".split()
     # Reflogs are found by git in its own folder.
-    repository.run(*expire, GIT_COMMON_DIR=repository.common_dir)
+    repository.run(*_EXPIRE.split(), GIT_COMMON_DIR=repository.common_dir)
     repository.run(*_COLLECT.split())
 
 
 def _refs(repository: Repository) -> list[str]:
-    """Return the names of all branches, tags and what is known of remotes."""
-    return repository.text("for-each-ref", "--format=%(refname)").split("\n")
-
-
-def _remotes(repository: Repository) -> list[str]:
-    """Return a sentence for each remote: what was pushed there is there still."""
-    said = list[str]()
-    for name in repository.text("remote").split():
-        url = repository.call("ls-remote", "--get-url", "--", name).stdout
-        place = one_line(os.fsdecode(url))
-        said.append(f"The remote {name} ({place}) has what was pushed there.")
-    return said
+    """Return the names of all branches, tags and what else names commits."""
+    return repository.text("for-each-ref", "--format=%(refname)").split()
 
 
 # -- in the copy -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class _Rewriter:
     """What git filter-repo calls for every file, commit and tag.
 
-    Attributes:
-        prefix: how paths of the user's begin in the repository.
+    Args:
+        history: of the user whose memories go.
         plan: what goes.
-        paths: of the user's files now, as live ones; another one goes from every commit
-            where its name tells what goes.
     """
 
-    prefix: str
-    plan: DeletionPlan
-    paths: frozenset[str]
+    def __init__(self, history: History, plan: DeletionPlan) -> None:
+        self.prefix = f"{history.prefix}/" if history.prefix else ""
+        self.plan = plan
+        self.paths = frozenset(map(live, history.folder.paths()))
 
     def run(self) -> None:
         """Rewrite every ref of the bare repository that this process stands in."""
@@ -235,25 +186,26 @@ class _Rewriter:
             git_filter_repo.FilteringOptions.parse_args(_FILTER.split()),
             file_info_callback=self.file,
             commit_callback=self.commit,
-            tag_callback=self.tag,
+            tag_callback=self.message,
         ).run()
 
     def own(self, path: bytes) -> str:
-        """Return a path as one of the user's; empty for anybody else's."""
+        """Return a path as one of the user's; '' for anybody else's."""
         text = os.fsdecode(path)
         return text.removeprefix(self.prefix) if text.startswith(self.prefix) else ""
 
     def goes(self, own: str) -> bool:
-        """Return whether a file of the user's goes from every commit."""
+        """Return whether a file of the user's goes from every commit: also one that is
+        there no more and whose name tells what goes."""
         if self.plan.whole_user or live(own) in self.plan.gone:
-            return True
+            return bool(own)
         is_told = self.plan.matcher.is_told_by(os.path.basename(own))
         return is_told and live(own) not in self.paths
 
     def file(self, path: bytes, mode: bytes, oid: bytes, value: Any) -> tuple[Any, ...]:
         """Return the path, none where the file goes, the mode and the blob."""
         own = self.own(path)
-        if own and self.goes(own):
+        if self.goes(own):
             return None, mode, oid
         if own and mode.startswith(b"100"):
             data = value.get_contents_by_identifier(oid)
@@ -263,64 +215,58 @@ class _Rewriter:
         return path, mode, oid
 
     def commit(self, commit: Any, _: Any) -> None:
-        """Take files that go out of those that a commit deletes, and clear its message
-        unless it changes only what others have."""
-        kept = list[Any]()
-        for change in commit.file_changes:
-            own = self.own(change.filename)
-            if change.type != b"D" or not (own and self.goes(own)):
-                kept.append(change)
-        commit.file_changes = kept
-        if not kept or any(self.own(change.filename) for change in kept):
-            commit.message = self.cleared(commit.message)
+        """Clear a commit's message, unless it changes only what others have."""
+        changed = [change.filename for change in commit.file_changes]
+        if not changed or any(map(self.own, changed)):
+            self.message(commit, _)
 
-    def tag(self, tag: Any, _: Any) -> None:
-        """Clear the message of a tag."""
-        tag.message = self.cleared(tag.message)
-
-    def cleared(self, message: bytes) -> bytes:
-        """Return a message without the lines that say it."""
+    def message(self, one: Any, _: Any) -> None:
+        """Clear the message of a commit or a tag of the lines that say it."""
         matcher = self.plan.matcher
-        lines = without_names(os.fsdecode(message), self.plan.gone).split("\n")
+        message = without_names(os.fsdecode(one.message), self.plan.gone)
+        lines = message.split("\n")
         for number, line in enumerate(lines):
             key, colon, said = line.partition(": ")
             if matcher.holds(line) or matcher.begins_line(said):
                 lines[number] = f"{key}: {FORGOTTEN}" if colon else FORGOTTEN
-        return os.fsencode("\n".join(lines))
+        one.message = os.fsencode("\n".join(lines))
 
 
 # -- what still says it ----------------------------------------------------------------
 
 
 def search(history: History, plan: DeletionPlan) -> list[str]:
-    """Return what still says it, in words.
+    """Return what of a user's still says it, or what is left of a user that goes whole.
 
     Every object is read, packed, loose or named by nothing, but for those that touch
     nothing of the user's, and every file of the repository.
+
+    Args:
+        history: the user's.
+        plan: what was to go.
+
+    Raises:
+        GitError: git cannot be asked.
     """
     repository = history.repository
     own = _named_objects(history, pathspec(history.prefix))
-    everybody_s = _named_objects(history, pathspec(""))
+    others = _named_objects(history, pathspec("")).keys() - own.keys()
     said = list[str]()
     for one in objects(repository):
-        where = "which no branch or tag names"
-        if one.name in everybody_s:
-            if one.name not in own:
-                continue
-            where = one_line(own[one.name]) or "its message or top folder"
-        if _says_it(one, plan):
-            said.append(f"{one.kind} {one.name[:12]}, {where}")
-    for occurrence in occurrences(repository.common_dir, plan.matcher, ("objects",)):
-        if "\0" in occurrence.text:  # it is no text: its path alone
-            occurrence = replace(occurrence, text="")
-        said.append(f".git/{occurrence}")
-    return said
+        if one.name in others:
+            continue
+        is_users = plan.whole_user and bool(own.get(one.name))
+        if is_users or _says_it(one, plan):
+            where = own.get(one.name, "which no branch or tag names")
+            said.append(f"{one.kind} {one.name[:12]}, {one_line(where)}".rstrip(", "))
+    found = occurrences(repository.common_dir, plan.matcher, ("objects",))
+    return [*said, *(f".git/{one}" for one in found)]
 
 
 def _named_objects(history: History, place: str) -> dict[str, str]:
     """Return the objects that branches and tags name, of what touches a place.
 
-    Each has its path, empty for commits and the top folder.
+    Each has its path, '' for commits and the top folder.
     """
     command = ("rev-list", "--objects", "--all", "--full-history", "--", place)
     listed = history.repository.run(*command)
@@ -333,8 +279,13 @@ def _named_objects(history: History, place: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class GitObject:
-    """An object of a repository: its name, its kind (blob, tree, commit or tag), its
-    bytes."""
+    """An object of a repository.
+
+    Attributes:
+        name: its digest.
+        kind: blob, tree, commit or tag.
+        data: its bytes.
+    """
 
     name: str
     kind: str
@@ -343,12 +294,11 @@ class GitObject:
 
 def _says_it(one: GitObject, plan: DeletionPlan) -> bool:
     """Tell whether an object says what goes, a tree by the names of files."""
-    matcher = plan.matcher
     if one.kind != "tree":
-        return any(how >= matcher.least for _, how in said_in(one.data, matcher))
+        return bool(said_in(one.data, plan.matcher))
     gone = {os.path.basename(path) for path in plan.gone}
     names = map(os.fsdecode, _TREE_ENTRY.findall(one.data))
-    return any(name in gone or matcher.is_told_by(name) for name in names)
+    return any(name in gone or plan.matcher.is_told_by(name) for name in names)
 
 
 def objects(repository: Repository) -> Iterator[GitObject]:

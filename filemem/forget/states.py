@@ -32,8 +32,6 @@ from filemem.text.plain import counted, digest, first_few
 LASTING_IMPORTANCE = 8  # from which nothing fades
 TRIFLING_IMPORTANCE = 3  # up to which a fact fades as an event does
 USE_DAYS = 90  # of recalls that tell whether jobs archive too soon
-MANY_RETURNS = 10  # a tenth of the recalls came out of the archive
-MAX_STABILITY_DAYS = 3650
 UNREADABLE = "unreadable or too large"
 RECALLED = "recalled"
 LASTING = {
@@ -223,21 +221,6 @@ class _Observer:
             clock=self.clock,
         )
 
-    def would_keep(self, state: MemoryState, day: dt.date, factor: float) -> bool:
-        """Tell whether a memory would not have faded by a recall, had its stability
-        begun longer by a factor."""
-        if state.strength is None:
-            return True
-        found = strength(
-            state.strength.start,
-            [recall for recall in state.recalls.days if recall < day],
-            day,
-            state.strength.first_days * factor,
-            spacing_growth=self.settings.spacing_growth,
-            clock=self.clock,
-        )
-        return found.retention >= self.settings.threshold
-
     def _has_ended(self, memory: Memory) -> bool:
         if memory.kind not in ("facts", "lessons"):
             return False
@@ -291,52 +274,33 @@ def _is_standing(memory: Memory) -> bool:
 
 @dataclass(frozen=True)
 class ArchiveUse:
-    """How often facts were recalled of late, and how often out of the archive.
+    """How often facts that still hold were recalled in the last USE_DAYS.
 
     Attributes:
-        recalls: of facts, in USE_DAYS.
-        returns: those of them that came out of the archive.
-        stability_days: that would have kept those; None where they are few.
+        recalls: all of them.
+        returns: those that came out of the archive.
     """
 
     recalls: int = 0
     returns: int = 0
-    stability_days: int | None = None
 
     def __str__(self) -> str:
-        said = (
+        return (
             f"Of {counted(self.recalls, 'recall')} in {USE_DAYS} days {self.returns}"
-            " came out of the archive"
+            " came out of the archive."
         )
-        if self.stability_days:
-            said += f"; stability_days: {self.stability_days} would have kept them"
-        return f"{said}."
 
 
-def archive_use(
-    folder: Folder, states: Iterable[MemoryState], today: dt.date
-) -> ArchiveUse:
-    """Return whether jobs archive too soon, by the recalls of facts that still hold."""
-    observer = _Observer(folder, today)
-    settings = observer.settings
+def archive_use(states: Iterable[MemoryState], today: dt.date) -> ArchiveUse:
+    """Return how often jobs have archived too soon, by the recalls of facts."""
     since = today - dt.timedelta(USE_DAYS)
     count = 0
-    returned = list[tuple[MemoryState, dt.date]]()
+    returns = 0
     for state in states:
         if state.kind == "facts" and not state.is_past:
             count += sum(since < day <= today for day in state.recalls.days)
-            for day in state.recalls.returns:
-                if since < day <= today:
-                    returned.append((state, day))
-    if len(returned) <= count / MANY_RETURNS:
-        return ArchiveUse(count, len(returned))
-    needed = settings.stability_days
-    while needed < MAX_STABILITY_DAYS:
-        factor = needed / settings.stability_days
-        if all(observer.would_keep(state, day, factor) for state, day in returned):
-            break
-        needed += 10
-    return ArchiveUse(count, len(returned), round(needed))
+            returns += sum(since < day <= today for day in state.recalls.returns)
+    return ArchiveUse(count, returns)
 
 
 # -- one memory, in words --------------------------------------------------------------
@@ -355,13 +319,9 @@ def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
         raise NotFound(f"{where} is gone; nothing was done.")
     if state.archived:
         return [f"{where} is in the archive.", _in_archive(state)]
-    said = [f"{where} is live."]
     if state.lasts or state.strength is None:
-        return [*said, f"It does not fade. {LASTING[state.lasts]}"]
-    if state.has_ended:
-        until = state.front["valid_until"]
-        return [*said, f"It held until {until}, so the next sweep archives it."]
-    said += _fading(state, state.strength, config.of(folder), today)
+        return [f"{where} is live.", f"It does not fade. {LASTING[state.lasts]}"]
+    said = [f"{where} is live.", *_fading(state, state.strength, folder, today)]
     citing = [
         one.path for one in states.values() if not one.archived and where in one.sources
     ]
@@ -371,51 +331,43 @@ def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
 
 
 def _fading(
-    state: MemoryState, now: Strength, settings: config.Config, today: dt.date
+    state: MemoryState, now: Strength, folder: Folder, today: dt.date
 ) -> Iterator[str]:
     """Say what retention comes from, and when the memory will be archived."""
+    threshold = config.of(folder).threshold
     importance = state.front.get("importance", IMPORTANCE)
     yield (
         f"It fades from {now.start}; its importance is {importance} of 10, so its"
         f" stability began at {now.first_days:.1f} days."
     )
-    recalled = {day for day in state.recalls.days if now.start < day <= today}
-    since = "that day"
-    if recalled:
-        since = "its last recall"
+    if now.last > now.start:
         yield (
-            f"It was recalled on {counted(len(recalled), 'later day')}, last on"
-            f" {now.last}, and its stability has grown to {now.stability_days:.1f}"
-            " days."
+            f"It was last recalled on {now.last}, and its stability has grown to"
+            f" {now.stability_days:.1f} days."
         )
     yield (
         f"Retention is {now.retention:.3f} = exp(-{now.idle_days} /"
-        f" {now.stability_days:.1f}), by the days of use since {since}."
+        f" {now.stability_days:.1f}), by the days of use since {now.last}."
     )
-    threshold = settings.threshold
-    left = now.days_left(threshold, today)
-    if left > 0:
-        when = day_after(today, math.ceil(left))
+    left = state.days_left(threshold, today)
+    if state.why_due(threshold):
+        yield f"The next sweep archives it: {state.why_due(threshold)}."
+    elif left is not None:
         yield (
-            f"Without a recall it falls under {threshold:g} in {left:.0f} days of use,"
-            f" not before {when}."
+            f"Without a recall it falls under {threshold:g} in {left} days of use, not"
+            f" before {day_after(today, left)}."
         )
-    else:
-        under = f"It is under the threshold of {threshold:g}"
-        yield f"{under}, so the next sweep archives it."
 
 
 def _in_archive(state: MemoryState) -> str:
     """Say since when a memory is in the archive, and what brings it back."""
-    stays = "so it does not come back by itself"
     newer = state.front.get("superseded_by")
     if newer:
-        return f"It tells what was: it is superseded by {newer}, {stays}."
+        return f"It tells what was: it is superseded by {newer}."
     if state.has_ended:
-        until = state.front["valid_until"]
-        return f"It tells what was: it held until {until}, {stays}."
+        return f"It tells what was: it held until {state.front['valid_until']}."
     if not state.recalls.archived or state.kind == "summaries":
-        return f"No job has put it here, {stays}; filemem restore brings it back."
+        return "No job has put it here; filemem restore brings it back."
     since = f"A job archived it on {state.recalls.archived[:10]}."
     if state.returns:
         reason = LASTING.get(state.returns, "It was recalled since.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.jobs import forget, remembered
 from filemem.learn import remember
 from filemem.learn.remember import Asked
@@ -59,7 +59,7 @@ def _forget(folder: Folder, known: dict[str, str], at: dt.datetime) -> str:
             "forget takes a path or what it is about; add the token of the first call"
             " to delete."
         )
-    plan = plan_for(folder, path, about=about)
+    plan = plan_deletion(folder, path, about=about)
     if not plan:
         words = one_line(path or about, 80)
         raise NotFound(f"nothing contains all the words of {words!r}; name others.")

@@ -21,7 +21,7 @@ from filemem.chat.conversation import (
     Conversation,
 )
 from filemem.chat.listener import Event, Notice, Text, ToolCalled
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.jobs import forget
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
@@ -601,7 +601,7 @@ def test_the_summary_lies_beside_the_session_and_goes_with_what_is_forgotten(
         return str(server.requests[-1].body["messages"][0]["content"])
 
     assert '<memory path="summary">\nThe cat is old.\n</memory>' in resumed()
-    forget(user, plan_for(user, "Mimi"), NOW)
+    forget(user, plan_deletion(user, "Mimi"), NOW)
     kept = [file.read_text() for file in (talk.root / ".filemem").rglob("*.md")]
     assert "cat is old" not in "".join(kept) and "Mimi" not in resumed()
 

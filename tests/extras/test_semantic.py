@@ -322,7 +322,7 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
     assert list((store / "nadia/.filemem/vectors").iterdir())
     forget(
         folder,
-        forgetting.plan_for(folder, "sessions/2026/2026-03-02-talk.md:2"),
+        forgetting.plan_deletion(folder, "sessions/2026/2026-03-02-talk.md:2"),
         dt.datetime(2026, 11, 20),
     )
     assert not (store / "nadia/.filemem/vectors").exists()

@@ -16,7 +16,7 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import FilememError, NotFound, Store, User, jobs
 from filemem.forget.delete import delete
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame, recover
 from filemem.git.setup import set_up
@@ -146,7 +146,7 @@ def test_whole_words_count_that_stand_together_and_chinese_anywhere(
         "facts/2026/2026-11-19-boat.md": "---\ntags: [ferry-almada]\n---\n\nIll.\n",
     }.items():
         user.create(path, text)
-    assert {item.place for item in plan_for(user, about=words).items} == found
+    assert {item.place for item in plan_deletion(user, about=words).items} == found
 
 
 def test_a_file_that_has_lost_lines_may_go_whole(mara: Folder) -> None:
@@ -197,7 +197,7 @@ def test_what_is_left_is_named_by_its_line_and_others_are_never_quoted(
     workspace.parent.mkdir()
     workspace.write_text(f'{{\n"text": "{WORD}"\n}}\n')
     out = forget(mara, WORD, "--yes").output
-    assert "Still says it: .obsidian/workspace.json:2:" in out
+    assert "Still there: .obsidian/workspace.json:2:" in out
     assert "bob/facts/a.md:3." in out and "blue" not in out
     assert holding(mara.root) == [".obsidian/workspace.json"]
     assert holding(bob.root) == ["facts/a.md"]
@@ -251,7 +251,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
         user = Store(store).user("ann").folder
         user.create("sessions/a.md", raw)
         passage = data.draw(st.sampled_from(parse("sessions/a.md", raw).passages))
-        delete(user, plan_for(user, f"sessions/a.md:{passage.line}"))
+        delete(user, plan_deletion(user, f"sessions/a.md:{passage.line}"))
         after = user.read("sessions/a.md")
     old = raw.split(b"\n")
     new = after.split(b"\n")
@@ -262,7 +262,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
 
 def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None:
     """Lines that moved meanwhile are found."""
-    plan = plan_for(mara, FACT)
+    plan = plan_deletion(mara, FACT)
     Path(mara.root, FACT).write_text("Another text, just saved.\n")
     talk = Path(mara.root, TALK)
     talk.write_text("A line on top.\n" + talk.read_text())
@@ -276,7 +276,7 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None
 def test_a_link_in_a_folder_s_place_is_not_followed(
     mara: Folder, tmp_path: Path
 ) -> None:
-    plan = plan_for(mara, FACT)
+    plan = plan_deletion(mara, FACT)
     away = tmp_path / "away"
     Path(mara.root, "facts/2026").rename(away)
     Path(mara.root, "facts/2026").symlink_to(away)
@@ -318,4 +318,4 @@ def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) ->
     folder = Store(tmp_path).user("ann").folder
     folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
     with pytest.raises(FilememError, match="no word to search for"):
-        plan_for(folder, about=about)
+        plan_deletion(folder, about=about)

@@ -6,7 +6,6 @@ Each 23rd point is tried here; `python tests/forget/test_forget_killed.py FOLDER
 them all.
 """
 
-import json
 import os
 import shutil
 import sys
@@ -112,20 +111,6 @@ def kill_at(folder: Path, points: Iterable[int]) -> int:
 
 def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> None:
     assert kill_at(tmp_path, range(4, 1000, 23)) > 5
-
-
-def test_what_an_earlier_version_began_is_asked_for_again(
-    tmp_path: Path,
-) -> None:
-    """It is in nobody's way, and its journal tells nothing any more then."""
-    user = Store(tmp_path).user("mara")
-    user.folder.create(FACT, f"A {WORD} bit Mara.\n")
-    items = [[FACT, 0, f"A {WORD} bit Mara.", "as asked", ["0"], ""]]
-    begun = json.dumps([items, {}, [WORD, []], [], [], True, False])
-    lay(user.folder.root, {".filemem/forgetting": f"1\n{begun}"})
-    user.maintain()
-    user.forget(about=WORD)
-    assert holding(tmp_path) == []
 
 
 if __name__ == "__main__":

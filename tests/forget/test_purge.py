@@ -2,7 +2,6 @@
 was ever committed is as it was, and what stands in the way is said before anything is
 touched."""
 
-import json
 import re
 import subprocess
 import sys
@@ -131,7 +130,7 @@ def test_what_was_forgotten_before_can_be_purged_later(
     assert saying(mara) and "Forgot" not in forget(mara, *named, "--yes").output
     again = [*named, "--yes", "--purge-history"]
     done = forget(mara, *again)
-    assert done.return_value == 0 and "Git remembers it: " in done.output
+    assert done.return_value == 0 and "Git's history still has it" in done.output
     assert "tree" not in saying(mara)
     assert named[0] != "--about" or saying(mara) == []
     assert "It rains." in git(top(mara), "show", f"main:store/mara/{TALK}")
@@ -192,11 +191,10 @@ def sh(user: Folder, command: str) -> None:
 @pytest.mark.parametrize(
     ("obstacle", "words"),
     [
-        ("git worktree add -q ../other side", "several work trees"),
-        ("echo x >> README && git stash -q", "stashed changes"),
+        ("git worktree add -q ../other side", "a second work tree"),
+        ("echo x >> README && git stash -q", "refs/stash"),
         ("git checkout -q --detach", "HEAD is detached"),
-        ("git notes add -m 'A zyzzyva'", "notes on commits"),
-        ("git replace -f HEAD~1 HEAD~2", "replacement refs"),
+        ("git notes add -m 'A zyzzyva'", "refs/notes/commits"),
         ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
     ],
 )
@@ -246,7 +244,7 @@ def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: Folder) -> 
     ("left", "named"),
     [
         ("git branch the-zyzzyva", "refs/heads/the-zyzzyva"),
-        ("git bundle create -q .git/a.bundle --all", r"a.bundle  \(cannot be searched"),
+        ("git bundle create -q .git/a.bundle --all", "a.bundle: cannot be searched"),
         ("mkdir .git/lfs && echo A zyzzyva > .git/lfs/x", "[.]git/lfs/x:1: A zyzzyva"),
         (
             "git repack -a -d -q &&"
@@ -267,22 +265,21 @@ def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(
 @pytest.mark.parametrize(
     ("command", "files"),
     [
-        ("echo A zyzzyva. > x.md && git add x.md && rm x.md", {}),
-        ("git gc --quiet", {}),
-        ("echo A zyzzyva > x.md && git add . && git commit -qm x && rm x.md", {}),
+        ("git add . && rm x.md", {"x.md": f"A {WORD}."}),
+        ("git gc --quiet", {"x.md": f"A {WORD}.\r\nIt rains.\r\n"}),
         (
-            "echo A zyzzyva > x.md && git add . && git commit -qm x"
-            " && git reset -q --hard HEAD~1",
-            {},
+            "git add . && git commit -qm x && git reset -q --hard HEAD~1",
+            {"x.md": f"A {WORD}."},
         ),
-        ("true", {".filemem/traces/x.jsonl": json.dumps({"answer": f"A {WORD}."})}),
+        ("true", {".filemem/traces/x.jsonl": f'{{"answer": "A {WORD}."}}'}),
         ("true", {".filemem/vectors/x.vectors": f"A {WORD}."}),
         ("true", {"summaries/2026/x.md": f"# X\n\n- A {WORD}. ({TALK}:2)\n"}),
         ("true", {"profile.md": f"# Mara\n\n- A {WORD}. <!-- {FACT} -->\n- Rows.\n"}),
+        ("true", {"facts/x.yaml": f"text: Tea.\nnote: [[{WORD.upper()}]]\n"}),
+        ("true", {"facts/x.md": f"---\nown: {WORD}, {WORD}!\n---\nTea.\n"}),
         ("true", {"proposed/facts/2026-11-20-x.md": f"A {WORD}.\n"}),
         ("true", {"../bob/b.md": f"Bob's {WORD}, again.\n"}),
     ],
-    ids="index pack history reflog trace vectors summary profile proposal other".split(),
 )
 def test_success_is_true_whatever_has_kept_it(
     mara: Folder, command: str, files: dict[str, str]
@@ -290,11 +287,8 @@ def test_success_is_true_whatever_has_kept_it(
     """Nothing of the user's has it any more."""
     lay(mara.root, files)
     sh(mara, f"cd store/mara && {command}")
-    done = forget(mara, WORD, "--yes", "--purge-history")
-    is_clean = holding(mara.root) == [] and saying(mara) == []
-    assert "Bob's" not in done.output
-    assert is_clean == (done.return_value == 0), (done.output, done.exception)
-    assert is_clean and CLEAN in done.output
+    assert "Bob's" not in purged(mara)
+    assert holding(mara.root) == []
 
 
 def test_without_its_extra_it_is_named_and_nothing_is_deleted(

@@ -215,9 +215,9 @@ def test_why_tells_the_numbers_and_what_comes(user: Folder) -> None:
     for part in (
         "It fades from 2026-11-01; its importance is 1 of 10, so its stability began"
         " at 18.0 days.",
-        "recalled on 1 later day, last on 2026-11-10",
+        "last recalled on 2026-11-10",
         "stability has grown to 28.6 days",  # 18 (1 + 1.5 (1 - exp(-9/18)))
-        "Retention is 0.705 = exp(-10 / 28.6), by the days of use since its last",
+        "Retention is 0.705 = exp(-10 / 28.6), by the days of use since 2026-11-10",
         "falls under 0.1 in 56 days of use, not before 2027-01-15",
     ):
         assert part in said

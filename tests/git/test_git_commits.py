@@ -22,7 +22,7 @@ from repositories import (
 from repositories import job as commit
 
 from filemem import Store, User
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.git.history import ATTRIBUTES, IGNORE, History
 from filemem.git.job_frame import RECOVERED, JobFrame, recover
 from filemem.git.setup import set_up
@@ -438,7 +438,7 @@ def test_a_conversation_that_git_has_not_yet_is_left_to_its_chat_where_something
     talk = Transcript(mara)
     for text in ("Good morning.", "Oolong it is.", "And a bicycle."):
         talk.add("mara", text, START)
-    done = forget(mara, plan_for(mara, "oolong"), START)
+    done = forget(mara, plan_deletion(mara, "oolong"), START)
     assert done.facts["stayed"] == []
     assert "[forgotten]" in Path(mara.root, talk.path).read_text()
     assert files_of(tmp_path / "store") == {f"mara/{FACT}", f"mara/{LEDGER}"}

@@ -15,7 +15,7 @@ from reader import Reader
 
 from filemem import Store, User, jobs
 from filemem.cli.output import Wrapper
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.importers import import_file
 from filemem.learn import consolidate
 from filemem.overview import problems
@@ -110,7 +110,7 @@ def test_the_work_of_forgetting_grows_with_the_number_of_memories(
                 for n in range(size)
             },
         )
-        return lambda: plan_for(user, about="Ghent")
+        return lambda: plan_deletion(user, about="Ghent")
 
     assert grows(work, 400)
 

@@ -19,7 +19,7 @@ from reader import Reader
 
 from filemem import Store, jobs
 from filemem.errors import FilememError
-from filemem.forget.plan import plan_for
+from filemem.forget.plan import plan_deletion
 from filemem.importers import import_file
 from filemem.jobs import forget
 from filemem.learn import consolidate
@@ -65,7 +65,7 @@ def consolidated(mara: Folder) -> None:
 
 
 def forget_a_line(mara: Folder) -> None:
-    forget(mara, plan_for(mara, f"{TALK}:3"), AT)
+    forget(mara, plan_deletion(mara, f"{TALK}:3"), AT)
 
 
 def sweep(mara: Folder) -> None:
