@@ -13,30 +13,26 @@ from filemem.store.paths import when_of
 DAY = dt.date(2026, 3, 6)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "notes/20260306.md",
-        "journals/2026_03_06.md",
-        "notes/2026.03.06 Friday.md",
-        "notes/2026年3月6日.md",
-        "notes/2026/03/06.md",
-        "notes/20260306/lease.md",
-        "notes/2026-03-06/a/lease.md",
-        "notes/2026/03/06/lease.md",
-    ],
-)
-def test_a_day_is_read_as_programs_write_it(path: str) -> None:
+DAYS = """
+notes/20260306.md
+journals/2026_03_06.md
+notes/2026.03.06 Friday.md
+notes/2026年3月6日.md
+notes/2026/03/06.md
+notes/20260306/lease.md
+notes/2026-03-06/a/lease.md
+notes/2026/03/06/lease.md
+""".split("\n")[1:-1]
+NO_DAYS = "notes/20261345.md notes/10200306.md notes/2026/lease.md a/03/06.md".split()
+
+
+@pytest.mark.parametrize("path", [*DAYS, *NO_DAYS])
+def test_a_day_is_read_as_programs_write_it_and_a_mere_number_is_none(
+    path: str,
+) -> None:
     when = when_of(path)
-    assert when and (when.date, when.day_unknown) == (DAY, False)
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["notes/20261345.md", "notes/10200306.md", "notes/2026/lease.md", "a/03/06.md"],
-)
-def test_a_mere_number_is_no_day(path: str) -> None:
-    assert when_of(path) is None
+    assert (when and when.date) == (None if path in NO_DAYS else DAY)
+    assert not (when and when.day_unknown)
 
 
 @pytest.mark.parametrize(
