@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import contents
+from programs import contents, lay
 
 from filemem.errors import FilememError
 from filemem.importers import import_file
@@ -49,17 +49,17 @@ def taken(format_: str, export: Path, root: Path) -> str:
     report = import_file(folder, format_, str(export), user="mara", zone=ZONE)
     told = []
     for one in sorted(report.added):
-        text = (root / "mara" / one.path).read_text("utf-8")
-        body = text.partition("---\n\n")[2]
+        body = (root / "mara" / one.path).read_text("utf-8").partition("---\n\n")[2]
         told.append(f"# {one.path}\n{body}")
-    told += [f"note: {one.what}: {one.why}\n" for one in report.skipped]
-    for kind, number in sorted((+report.left_out).items()):
-        told.append(f"left out: {number} {kind}\n")
+    told += [f"note: {what}: {why}\n" for what, why in report.skipped]
+    left_out = sorted((+report.left_out).items())
+    told += [f"left out: {number} {kind}\n" for kind, number in left_out]
     return "\n".join(told).replace(str(export), "EXPORT")
 
 
 def copied(case: Path, folder: Path) -> Path:
     """Return a copy of an export, last written at noon."""
+    folder.mkdir(exist_ok=True)
     export = folder / case.name
     if case.is_dir():
         shutil.copytree(case, export)
@@ -91,7 +91,7 @@ def test_no_mutated_export_breaks_an_import_or_forges_a_turn(
     for seed in range(MUTATIONS):
         random_ = random.Random(f"{case.name} {seed}")
         folder = tmp_path / str(seed)
-        export = copied(case, folder) if not folder.mkdir() else case
+        export = copied(case, folder)
         for file in [export, *export.rglob("*")]:
             if file.is_file():
                 file.write_bytes(mutated(file.read_bytes(), file.suffix, random_))
@@ -134,58 +134,52 @@ def with_fault(value: Any, random_: random.Random) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    "names",
-    [["conversations.json"], ["conversations-000.json", "conversations-001.json"]],
-)
-def test_an_export_may_be_a_file_a_zip_or_a_folder(
-    tmp_path: Path, names: list[str]
-) -> None:
+def test_an_export_may_be_a_file_a_zip_or_a_folder(tmp_path: Path) -> None:
+    """In parts, too; one that is broken is named."""
     inner = tmp_path / "export/inner"
-    inner.mkdir(parents=True)
-    case = json.loads((EXPORTS / "chatgpt/parts.json").read_text())
-    for name in names:
-        (inner / name).write_text(json.dumps([{**case[0], "conversation_id": name}]))
+    text = (EXPORTS / "chatgpt/parts.json").read_text()
+    names = ["conversations-000.json", "conversations-001.json"]
+    lay(inner, {name: text.replace('"c1"', f'"{name}"') for name in names})
+    lay(inner, {"shared_conversations.json": '[{"id": "no conversation"}]'})
     (tmp_path / "export/conversations.json").mkdir()
-    (inner / "shared_conversations.json").write_text('[{"id": "no conversation"}]')
-    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
-        for file in inner.iterdir():
-            archive.write(file, f"some folder/{file.name}")
+    shutil.make_archive(str(tmp_path / "export"), "zip", inner.parent)
     for number, path in enumerate((inner.parent, inner, tmp_path / "export.zip")):
         said = taken("chatgpt", path, tmp_path / f"store{number}")
-        assert said.count("# sessions/") == len(names) and "note:" not in said
+        assert said.count("# sessions/") == 2 and "note:" not in said
     (inner / names[0]).write_text("[{")
     said = taken("chatgpt", inner, tmp_path / "store")
-    assert said.count("# sessions/") == len(names) - 1
+    assert said.count("# sessions/") == 1
     assert f"note: {names[0]}: broken JSON" in said
 
 
-def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "text.json").write_text('"hello"')
-    (tmp_path / "folder").mkdir()
-    with zipfile.ZipFile(tmp_path / "torn.zip", "w") as archive:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("text.json", "begin with"),
+        ("folder", "contains no"),
+        ("torn.zip", "cannot be unpacked"),
+        ("half.zip", "cannot be unpacked"),
+        ("huge.json", "501 MB; split"),
+    ],
+)
+def test_what_is_no_export_is_refused_in_one_sentence(
+    tmp_path: Path, name: str, why: str
+) -> None:
+    lay(tmp_path, {"text.json": '"hello"', "folder/a.txt": "", "huge.json": ""})
+    os.truncate(tmp_path / "huge.json", 501_000_000)
+    with zipfile.ZipFile(tmp_path / "whole.zip", "w") as archive:
         archive.writestr("conversations.json", "[" + "5, " * 999 + "5]")
-    whole = (tmp_path / "torn.zip").read_bytes()
+    whole = (tmp_path / "whole.zip").read_bytes()
     (tmp_path / "half.zip").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "torn.zip").write_bytes(whole.replace(b"5, 5", b"6, 6", 1))
-    (tmp_path / "huge.json").touch()
-    os.truncate(tmp_path / "huge.json", 501_000_000)
-    whys = {
-        "text.json": "begin with",
-        "folder": "contains no",
-        "torn.zip": "cannot be unpacked",
-        "half.zip": "cannot be unpacked",
-        "huge.json": "501 MB; split",
-    }
-    for name, why in whys.items():
-        with pytest.raises(FilememError, match=why):
-            taken("chatgpt", tmp_path / name, tmp_path / "store")
+    with pytest.raises(FilememError, match=why):
+        taken("chatgpt", tmp_path / name, tmp_path / "store")
 
 
 def test_time_stamps_are_read_in_seconds_milliseconds_and_iso() -> None:
-    noons = [1772366400, 1772366400000.0, "2026-03-01T13:00:00+01:00"]
-    assert [parse_time(value, ZONE) for value in noons] == [NOON] * 3
-    assert parse_time("2026-03-01T12:00:00", ZONE) == datetime(2026, 3, 1, 12)
+    for value in (1772366400, 1772366400000.0, "2026-03-01T13:00:00+01:00"):
+        assert parse_time(value, ZONE) == NOON
+    assert parse_time("2026-03-01T12:00:00", ZONE) == NOON.replace(tzinfo=None)
     for value in (True, None, "soon", 1e300, float("nan"), -1e14):
         assert parse_time(value, ZONE) is None
 
@@ -194,6 +188,5 @@ if __name__ == "__main__":
     root = Path(sys.argv[1])
     for case in CASES:
         folder = root / name(case)
-        folder.mkdir()
         said = taken(case.parent.name, copied(case, folder), folder / "store")
         case.with_suffix(".md").write_text(said, "utf-8")

@@ -1,4 +1,7 @@
-"""`filemem import` reports what it took, what it left out and why; a dry run reports the same and writes nothing."""
+"""`filemem import` reports what it took, what it left out and why.
+
+A dry run reports the same and writes nothing.
+"""
 
 import json
 import os
@@ -12,13 +15,11 @@ from programs import contents
 from filemem.cli import cli
 
 TALKS = [
-    {
-        "messages": [
-            {"role": "user", "content": "What is oolong?"},
-            {"role": "assistant", "content": "A tea."},
-        ]
-    },
-    {"messages": [{"role": "user", "content": "你好，外婆喝什么茶？"}]},
+    {"messages": [{"role": role, "content": text} for role, text in talk]}
+    for talk in (
+        [("user", "What is oolong?"), ("assistant", "A tea.")],
+        [("user", "你好，外婆喝什么茶？")],
+    )
 ]
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith("FILEMEM_"))
 TODAY = ("--today", "2026-11-20")
@@ -40,30 +41,25 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(cli, words, env=UNSET, standalone_mode=False)
 
 
-def test_the_report_names_every_memory_and_every_line_left_out_and_a_dry_run_writes_nothing(
-    here: Path,
-) -> None:
+def test_the_report_names_every_memory_and_every_line_left_out(here: Path) -> None:
+    """A dry run reports the same and writes nothing."""
     before = contents(here)
-    dry = run("openai-jsonl", "talks.jsonl", "--dry-run").stdout.splitlines()
+    dry = run("openai-jsonl", "talks.jsonl", "--dry-run").stdout
     assert contents(here) == before
-    lines = run("openai-jsonl", "talks.jsonl").stdout.splitlines()
-    assert re.fullmatch(r"added ann/sessions/\S+-what-is-oolong.md, 2 turns", lines[0])
-    assert re.fullmatch(
-        r"added ann/sessions/\S+-你好-外婆喝什么茶.md, 1 turn", lines[1]
+    said = run("openai-jsonl", "talks.jsonl").stdout
+    counts = "2 added, 0 updated, 0 unchanged, 3 turns."
+    expected = (
+        r"added ann/(sessions/\S+-what-is-oolong.md), 2 turns\n"
+        r"added ann/(sessions/\S+-你好-外婆喝什么茶.md), 1 turn\n"
+        rf"note: line 3: broken JSON .*\n{counts}\n"
     )
-    assert (
-        lines[2].startswith("note: line 3: broken JSON")
-        and lines[3] == "2 added, 0 updated, 0 unchanged, 3 turns."
-    )
-    assert dry[:2] == [line.replace("added", "would add") for line in lines[:2]]
-    assert dry[2:] == [lines[2], f"Nothing was written: {lines[3]}"]
-    for line in lines[:2]:
-        assert (
-            here / "memory_store" / line.removeprefix("added ").partition(",")[0]
-        ).exists()
-    assert run("openai-jsonl", "talks.jsonl").stdout.endswith(
-        "\n0 added, 0 updated, 2 unchanged, 0 turns.\n"
-    )
+    assert re.fullmatch(expected, said)
+    told = re.sub("^added", "would add", said, flags=re.MULTILINE)
+    assert dry == told.replace(counts, f"Nothing was written: {counts}")
+    for path in re.findall(r"added (ann/\S+),", said):
+        assert (here / "memory_store" / path).exists()
+    again = run("openai-jsonl", "talks.jsonl").stdout
+    assert again.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns.\n")
 
 
 def test_a_dry_run_promises_no_note_that_is_refused_and_takes_a_talk_once(
@@ -80,17 +76,12 @@ def test_a_dry_run_promises_no_note_that_is_refused_and_takes_a_talk_once(
 
 
 def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
-    talks = [
-        {"messages": [{"role": "user", "content": f"Message {n}."}]} for n in range(15)
-    ]
-    Path("many.jsonl").write_text(
-        "\n".join([*map(json.dumps, talks), *["broken"] * 12])
-    )
-    lines = run("openai-jsonl", "many.jsonl").stdout.splitlines()
-    assert (
-        lines[10] == "added 5 more; --json lists them all"
-        and lines[21] == "note: 2 more; --json lists them all"
-    )
+    talk = '{{"id": "{}", "messages": [{{"role": "user", "content": "Hello."}}]}}\n'
+    lines = [talk.format(number) for number in range(15)]
+    Path("many.jsonl").write_text("".join(lines) + "broken\n" * 12)
+    said = run("openai-jsonl", "many.jsonl").stdout.splitlines()
+    assert said[10] == "added 5 more; --json lists them all"
+    assert said[21] == "note: 2 more; --json lists them all"
 
 
 def test_a_file_of_another_format_ends_with_1_and_says_why(here: Path) -> None:
