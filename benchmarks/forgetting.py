@@ -55,13 +55,15 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
     left = []
     for person in real.people(name):
         with tempfile.TemporaryDirectory() as root:
+            settings = "compact_after_days: 0\n"
             if share_kept:
-                Path(root, "filemem.yaml").write_text(f"summary_share: {share_kept}\n")
+                settings += f"summary_share: {share_kept}\n"
+            Path(root, "filemem.yaml").write_text(settings)
             real.write(Path(root, real.USER), real.files(person.sessions))
             user, asked = Store(root).user(real.USER).folder, person.questions
             before, whole = shares(user, asked), size(user, live=False)
             at = (person.sessions[-1].at + YEAR).astimezone()
-            compact(user, at, days=0)
+            compact(user, at)
             sweep(user, at)
             left.append(size(user, live=True) / whole)
             columns = (before, shares(user, asked))

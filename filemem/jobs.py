@@ -301,7 +301,7 @@ def maintain(
             done.append(learned.told())
         if dry or not model:
             done.append(cost(folder, model))
-        done.append(compact(folder, at, None, progress, model=model, dry=dry))
+        done.append(compact(folder, at, progress, model=model, dry=dry))
         done.append(sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH))
         if not dry:
             problems = [str(one) for one in History(folder).problems()]
@@ -314,19 +314,18 @@ def maintain(
 def compact(
     folder: Folder,
     at: dt.datetime,
-    days: int | None = None,
     progress: Progress = no_progress,
     *,
     model: Model | None = None,
     dry: bool = False,
 ) -> JobDone:
-    """Summarise what is older than some days, and archive it.
+    """Summarise what is older than the settings say, and archive it.
 
     A model's words are used if there is one; `dry`: only say what would be done.
     """
     with JobRun(folder, "compact", at, dry=dry) as run:
         plan = plan_compaction(
-            folder, at.date(), days, progress, with_model=model is not None
+            folder, at.date(), progress, with_model=model is not None
         )
         done = apply_compaction(folder, plan, at, progress, model=model, dry=dry)
         return run.committed(done)

@@ -78,25 +78,19 @@ def _read_for_later(call: Context, model: str | None) -> None:
 
 
 @click.command("compact")
-@click.option(
-    "--older-than",
-    "days",
-    type=click.IntRange(0),
-    help="Sessions that old [30, or as set].",
-)
 @model_option
 @many_option
 @dry_run_option
 @json_option
 @prints
 def compact_command(call: Context, **options: Any) -> Output:
-    """Part of maintain: summarise old conversations.
+    """Part of maintain: summarise conversations older than 30 days, or as set.
 
     They are archived. The model tells what came of each, what was decided and what is
     open, each line with a link to the turns that say it. Without a model a few of your
     own sentences are quoted, and told anew once there is one.
 
-    Example: filemem compact --older-than 60 --dry-run"""
+    Example: filemem compact --dry-run"""
     return _run(call, jobs.compact, **options)
 
 

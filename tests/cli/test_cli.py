@@ -390,7 +390,7 @@ search tea --after soon|users --store filemem.txt|init filemem.txt
 chat -m hi --user user|remember ' '|chat --resume -m hi --user new|grep
 grep a --contxt 1|nonsense words|grep a -C 50|serve keys|list -n 99999999999999999999
 status --today 0001-01-01|--stor x users|list --user ''|undo ''
-compact --older-than soon|sweep --all-users --user mara|check --scheduler x"""
+compact --dry-run soon|sweep --all-users --user mara|check --scheduler x"""
 
 
 @pytest.mark.parametrize("line", MISTAKES.replace("\n", "|").split("|"))

@@ -24,13 +24,13 @@ COMMANDS = [
     ),
     *map(
         str.split,
-        "consolidate|compact --older-than 1|sweep|maintain|import openai-jsonl EXPORT".split(
-            "|"
-        ),
+        "compact --today 2027-06-01|maintain|import openai-jsonl EXPORT".split("|"),
     ),
     *map(
         str.split,
-        f"restore {OWL}|forget --about kiln --yes|report -o REPORT".split("|"),
+        f"sweep|consolidate|restore {OWL}|forget --about kiln --yes|report -o REPORT".split(
+            "|"
+        ),
     ),
 ]
 
