@@ -245,20 +245,20 @@ class Conversation:
 
     # -- what the program does itself --------------------------------------------------
 
-    def last_exchange(self) -> list[str]:
+    def last_exchange(self) -> str:
         """Return the lines of what the person said last and of the answer to it.
 
-        They are read from disk, as `path:line`; none where nothing is kept.
+        They are read from disk, as `path:6,7`; '' where nothing is kept.
         """
         transcript = self._recorded or self.transcript
-        exchange: list[str] = []
+        lines: list[str] = []
         for turn in reversed(transcript.turns()):
             if turn.text == FORGOTTEN:
                 continue
-            exchange.insert(0, f"{transcript.path}:{turn.line}")
+            lines.insert(0, str(turn.line))
             if turn.speaker != ASSISTANT:
-                return exchange
-        return []
+                return f"{transcript.path}:{','.join(lines)}"
+        return ""
 
     def _keep_fact(self) -> str:
         """Keep as a fact what the message asks to be remembered.

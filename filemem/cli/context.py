@@ -73,7 +73,12 @@ class Context:
         # One that merely lies where the person stands may be a stranger's.
         is_named = bool(self.named_store) or place != self.store_to_begin
         store = StoreFolder(place, named=is_named)
-        if must_exist and not os.path.isdir(store.root):
+        if os.path.lexists(store.root) and not os.path.isdir(store.root):
+            raise FilememError(
+                f"{store.root} is not a folder; "
+                "name the store's folder with --store or FILEMEM_STORE."
+            )
+        if must_exist and not os.path.lexists(store.root):
             raise self._no_store()
         return store
 
@@ -264,7 +269,7 @@ def prints(function: Callable[..., Output]) -> Callable[..., int]:
     @functools.wraps(function)
     def run(call: Context, *given: Any, **options: Any) -> int:
         told = function(call, *given, **options)
-        return show(told, call.form)
+        return show(told, call.form, talking=call.talking is not None)
 
     made: Callable[..., int] = run
     return made

@@ -15,7 +15,7 @@ from filemem.cli.context import (
     split_line,
     with_secrets_option,
 )
-from filemem.cli.output import Output, choose, confirmed, dim, say, say_dim
+from filemem.cli.output import Output, choose, dim, say, say_dim
 from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
@@ -85,14 +85,11 @@ def review_command(call: Context, accept_all: bool) -> Output:
         note_use(user, call.now.date())
         try:
             for number, found in enumerate(waiting, 1):
-                if accept_all:
-                    answer = "s" if found.fault or found.forgets else "a"
-                else:
-                    yield f"\n{number} of {len(waiting)}, {_kind_of_change(found)}"
+                answer = "s" if found.fault or found.forgets else "a"
+                if not accept_all:
+                    yield f"\n{number} of {len(waiting)}, {found.path}"
                     yield from _shown(user, found)
                     answer = _answer(user, found)
-                if answer == "q":
-                    break
                 yield from _carry_out(call, log, found, answer, done)
         except click.Abort:
             yield "\nThe rest waits."
@@ -101,16 +98,13 @@ def review_command(call: Context, accept_all: bool) -> Output:
     return 0
 
 
-def _kind_of_change(found: Proposal) -> str:
-    if found.forgets:
-        return "to be forgotten"
-    if found.supersedes:
-        return "a change"
-    return "a lesson" if found.memory.kind == "lessons" else "new"
-
-
 def _shown(user: Folder, found: Proposal) -> Output:
-    """Show a proposal beside what it would change and the turns that it comes from."""
+    """Show a proposal beside what it would change and the turns that it comes from.
+
+    Args:
+        user: whose it is.
+        found: the proposal.
+    """
     yield f"  {found.text}"
     for path in found.supersedes:
         old = user.find(path)
@@ -126,9 +120,12 @@ def _shown(user: Folder, found: Proposal) -> Output:
 
 
 def _answer(user: Folder, found: Proposal) -> str:
-    """Return what a person answers to a proposal, once they have edited its file."""
+    """Return what a person answers to a proposal, once they have edited its file.
+
+    That is one of a, e, r and s; e is asked again if they changed nothing.
+    """
     while True:
-        answer = choose("[a]ccept, [e]dit, [r]eject, [s]kip, [q]uit")
+        answer = choose("[a]ccept, [e]dit, [r]eject, [s]kip")
         if answer != "e":
             return answer
         click.edit(filename=user.absolute(found.path))
@@ -140,7 +137,15 @@ def _answer(user: Folder, found: Proposal) -> str:
 def _carry_out(
     call: Context, log: LearnLog, found: Proposal, answer: str, done: Applied
 ) -> Output:
-    """Do what was answered to a proposal, and add it to what was done."""
+    """Do what was answered to a proposal, and add it to what was done.
+
+    Args:
+        call: the command.
+        log: of what was read and decided.
+        found: the proposal.
+        answer: one of a, e, r and s.
+        done: what was done so far.
+    """
     user = log.folder
     if answer == "r":
         remember.reject(user, found)
@@ -165,8 +170,7 @@ def edit_command(call: Context, path: str) -> Output:
     """Open a memory in your editor.
 
     The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands
-    +LINE. What you save is checked; on a terminal you can reopen the editor at a line
-    with a problem. Exit code 1 if a problem is left.
+    +LINE. What you save is checked. Exit code 1 if there is a problem.
 
     Example: filemem edit profile.md"""
     user = call.the_user()
@@ -174,23 +178,12 @@ def edit_command(call: Context, path: str) -> Output:
     if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
         user.create(PROFILE, "")
     where = user.locate(name)
-    while True:
-        user.read(where, 1)  # refuses a device, say, on which an editor could hang
-        _open_editor(user.absolute(where), line)
-        note_use(user, call.now.date())
-        problems = problems_of(parse(where, user.read(where)))
-        if not problems:
-            return 0
-        yield from map(str, problems)
-        line = problems[0].line
-        if not confirmed(f"Fix line {line} now?", default=True):
-            return 1
-
-
-def _open_editor(place: str, line: int | None) -> None:
-    """Open a file in the person's editor; raise ClickException if that fails."""
+    user.read(where, 1)  # refuses a device, say, on which an editor could hang
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    program = os.path.basename(editor.split(" ")[0])
-    if line and program in _TAKE_LINES:
+    if line and os.path.basename(editor.split(" ")[0]) in _TAKE_LINES:
         editor += f" +{line}"
-    click.edit(filename=place, editor=editor)
+    click.edit(filename=user.absolute(where), editor=editor)
+    note_use(user, call.now.date())
+    problems = problems_of(parse(where, user.read(where)))
+    yield from map(str, problems)
+    return int(bool(problems))

@@ -189,19 +189,19 @@ def check_command(call: Context) -> Output:
     names = store.users()
     if not call.many() and (call.user or os.environ.get("FILEMEM_USER")):
         names = [call.the_user().name]
-    problems = 0
+    found = 0
     for problem in _settings_problems(store):
-        problems += 1
+        found += 1
         yield Row({"user": "", **problem._asdict()}, [str(problem)])
     failed = 0
     for row in _for_each(call, jobs.check, names, "/"):
-        problems += "what" in row.data
+        found += "what" in row.data
         failed += "error" in row.data
         yield row
     files = sum(len(store.folder(name).paths()) for name in names)
     looked_at = f"{counted(files, 'file')} of {counted(len(names), 'user')}"
-    yield f"{looked_at}: {counted(problems, 'problem')}."
-    return int(bool(problems or failed))
+    yield f"{looked_at}: {counted(found, 'problem')}."
+    return int(bool(found or failed))
 
 
 def _settings_problems(store: StoreFolder) -> list[Problem]:
@@ -211,8 +211,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
     except config.ConfigError as error:
         return [error.problem._replace(path=config.NAME)]
     except FilememError as error:  # no file that may be read
-        what, _, remedy = str(error).rpartition("; ")
-        return [Problem(config.NAME, 1, what or remedy, remedy.rstrip("."))]
+        return [Problem(config.NAME, 1, str(error).rstrip("."), "put that right")]
 
 
 # -- for one user, or for each ---------------------------------------------------------

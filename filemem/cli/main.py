@@ -3,18 +3,19 @@
 import functools
 import importlib
 import os
+import re
 import shutil
 import signal
 import sys
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from filemem.cli.context import with_shared_options
 from filemem.cli.output import sentence, wrapped
 from filemem.errors import FilememError
-from filemem.text.plain import escape_controls
+from filemem.text.plain import escape_controls, nearest
 
 GROUPS = {
     "Every day": "chat.chat facts.remember find.search find.open facts.edit"
@@ -55,13 +56,27 @@ def _command(name: str) -> click.Command | None:
 
 
 class _Commands(click.Group):
-    """Imports a command when it is asked for."""
+    """Imports a command when it runs; words that are no command go to a chat."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return _command(name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[Any, Any, list[str]]:
+        word = args[0]
+        is_other = word.startswith("-") or ctx.resilient_parsing  # completes a word
+        if is_other or _command(word):
+            return super().resolve_command(ctx, args)
+        if re.fullmatch("[a-z]+", word):  # a slip, which a chat would keep
+            remedy = "put what you want to say in quotes behind filemem chat"
+            for near in nearest(word, COMMANDS, 1, 0.75):
+                remedy = f"the nearest is {near}"
+            ctx.fail(f"there is no command {word}; {remedy}")
+        return "chat", _command("chat"), args
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -40,10 +40,13 @@ Output = Generator[Line, None, Any]
 """All that a command tells, and its exit code in the end."""
 
 
-def show(told: Iterator[Line], form: OutputForm) -> int:
+def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> int:
     """Print what a command yields, as it comes, and return its exit code.
 
-    A document is printed at the end, the other forms as they come.
+    Args:
+        told: what it yields.
+        form: a document is printed at the end, the other forms as it comes.
+        talking: within a chat, where lines for a person are data, too.
     """
     document: list[str] = []
     while True:
@@ -54,7 +57,7 @@ def show(told: Iterator[Line], form: OutputForm) -> int:
                 click.echo("[" + ",\n ".join(document) + "]")
             return int(end.value or 0)
         if isinstance(item, str):
-            item = Row({}, [item])
+            item = Row({"event": "notice", "text": item} if talking else {}, [item])
         if form is OutputForm.TEXT:
             for line in item.lines:
                 say(line if isinstance(line, Safe) else wrapped(line, sys.stdout))

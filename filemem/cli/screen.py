@@ -6,9 +6,10 @@ import sys
 
 import click
 
-from filemem.chat.citations import cited
+from filemem.chat.citations import CITED
 from filemem.chat.conversation import Conversation
 from filemem.chat.listener import Event, Notice, Text, ToolCalled
+from filemem.chat.phrases import day_of, said_to
 from filemem.cli.output import (
     OutputForm,
     Safe,
@@ -19,14 +20,21 @@ from filemem.cli.output import (
     say_dim,
     wrapped,
 )
+from filemem.store.paths import when_of
 from filemem.text.plain import escape_controls, one_line
 
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
-WORKING = "looking …"  # a sign of work until the answer begins
-WORKED = f"\r{' ' * len(WORKING)}\r"  # takes it away again
+WORKING = ("looking …", "在查 …")  # a sign of work until the answer begins
+WORKED = f"\r{' ' * 9}\r"  # takes it away again
+UNSHOWN = ("(the model was not shown this)", "（模型沒有看到這一行）")
+NO_FILE = ("(there is no such file)", "（沒有這個檔案）")
 # Marks of Markdown, which a terminal lacks; 2**10 has none.
 _MARKS = re.compile(
     r"(?m)^#{1,6} +|(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])|`", re.ASCII
+)
+# Brackets about a citation, as its number has some of its own.
+_QUOTED = re.compile(
+    rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])"
 )
 
 
@@ -37,28 +45,41 @@ class Screen:
         talk: the conversation.
         form: of an answer: text for a person, or one JSON object an event.
         verbose: show each tool call.
+
+    Attributes:
+        message: the last one, whose language the answers are in.
     """
 
     def __init__(self, talk: Conversation, form: OutputForm, *, verbose: bool) -> None:
-        self.for_script = form is not OutputForm.TEXT
+        self.message = ""
+        self._for_script = form is not OutputForm.TEXT
         self._talk = talk
         self._verbose = verbose
-        self._live = sys.stdout.isatty() and not self.for_script  # do answers stream?
+        self._live = sys.stdout.isatty() and not self._for_script  # do answers stream?
         self._is_working = False  # does the terminal show the sign of work?
         self._is_streaming = False  # is the cursor behind a piece of the answer?
+        self._numbers: dict[str, int] = {}  # of the places that the answer cites
         self._is_in_code = False
         self._wrapper = Wrapper(self._plain)
 
-    def begin(self) -> None:
-        """Get ready for an answer."""
+    def begin(self, message: str) -> None:
+        """Get ready for the answer to a message.
+
+        A terminal shows a sign of work until the answer begins.
+        """
+        self.message = message
         self._is_in_code = False
+        self._numbers.clear()
         if self._live and not self._talk.offline:
-            self._put(dim(WORKING))
+            self._put(dim(said_to(message, WORKING)))
             self._is_working = True
 
     def hear(self, event: Event) -> None:
-        """Show one event as it comes."""
-        if self.for_script:
+        """Show one event as it comes.
+
+        Pieces of an answer are shown on a terminal alone, calls if they are wanted.
+        """
+        if self._for_script:
             print_json({"event": EVENTS[type(event)], **event._asdict()})
             return
         if isinstance(event, Text):
@@ -73,27 +94,33 @@ class Screen:
             self.aside(f"{call} -> {event.brief}")
 
     def end(self, answer: str) -> None:
-        """Show the whole answer where it did not stream; say which citations are odd.
-
-        Elsewhere these are marked in the answer.
-        """
-        if self.for_script:
+        """Show the whole answer where it did not stream, then what it cites."""
+        if self._for_script:
             path = self._talk.transcript.path
             print_json({"event": "answer", "text": answer, "session": path})
             return
         self._end_stream()
         if not self._live:
             say(answer)
-            return
-        for place in cited(answer):
-            if not any(self._talk.user.existing(place.rpartition(":")[0])):
-                self.aside(f"{place}: there is no such file.")
-            elif not self._talk.was_shown(place):
-                self.aside(f"{place}: the model was not shown this.")
+        for place, number in self._numbers.items():
+            self.aside(f"[{number}] {self._source(place)}")
+
+    def _source(self, place: str) -> str:
+        """Return a place that was cited, with its day, and what is odd about it."""
+        told = place
+        path = place.rpartition(":")[0]
+        when = when_of(path)
+        if when:
+            told = f"{day_of(when, self.message)}  {place}"
+        if not any(self._talk.user.existing(path)):
+            told += f"  {said_to(self.message, NO_FILE)}"
+        elif not self._talk.was_shown(place):
+            told += f"  {said_to(self.message, UNSHOWN)}"
+        return told
 
     def fail(self, text: str) -> None:
-        """Show why there is no answer, as one red line."""
-        if self.for_script:
+        """Show why there is no answer, as one red line on standard error."""
+        if self._for_script:
             print_json({"event": "error", "text": text})
             return
         self._end_stream()
@@ -103,7 +130,7 @@ class Screen:
 
     def aside(self, text: str) -> None:
         """Show a notice on standard error; scripts get none."""
-        if not self.for_script:
+        if not self._for_script:
             self._put("")
             say_dim(text)
 
@@ -132,14 +159,23 @@ class Screen:
         sys.stdout.flush()
 
     def _plain(self, text: str) -> str:
-        """Return a model's text without Markdown's marks, but for code between ```."""
+        """Return a model's text with numbers for what it cites, and no marks.
+
+        What stands between lines of ``` keeps its marks.
+        """
         if self._talk.offline:
             return text
         parts = []
-        for part in re.split("(```)", text):
+        for part in re.split("(```)", _QUOTED.sub(self._number, text)):
             if part == "```":
                 self._is_in_code = not self._is_in_code
             elif not self._is_in_code:
                 part = _MARKS.sub("", part)
             parts.append(part)
         return "".join(parts)
+
+    def _number(self, cited: re.Match[str]) -> str:
+        """Return what stands for a citation: [2], or [2?] if it was not shown."""
+        place = cited[2]
+        number = self._numbers.setdefault(place, len(self._numbers) + 1)
+        return f"[{number}]" if self._talk.was_shown(place) else f"[{number}?]"

@@ -27,16 +27,8 @@ from filemem.store.keys import EXPOSED, LOOPBACK
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
 
-HOOK_FILES = {
-    "claude-code": "~/.claude/settings.json",
-    "codex": "~/.codex/hooks.json",
-}
 MAX_EVENT_BYTES = 1_000_000
 HOOK_SECONDS = 0.7  # to begin and to end takes the rest of one
-NO_EVENT = (
-    "that is no hook's event as JSON; a coding agent runs this, as filemem mcp install"
-    " --sessions sets it up."
-)
 NO_KEY = "nobody has a key yet; make one with filemem serve keys add NAME."
 NO_MODEL = (
     "nobody would answer; set OPENAI_API_KEY, and name a model with --model or"
@@ -63,9 +55,8 @@ def _opened(call: Context) -> StoreFolder:
 
 def _command(user: Folder, *words: str) -> list[str]:
     """Return how another program runs a command of filemem's for a user."""
-    program = shutil.which(sys.argv[0]) or shutil.which("filemem") or sys.argv[0]
-    where = ["--store", user.store, "--user", user.name]
-    return [os.path.abspath(program), *words, *where]
+    program = shutil.which(sys.argv[0]) or "filemem"
+    return [program, *words, "--store", user.store, "--user", user.name]
 
 
 # -- mcp -------------------------------------------------------------------------------
@@ -116,7 +107,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
 
 
 @mcp_command.command("hook")
-@click.argument("client", type=click.Choice(list(HOOK_FILES)))
+@click.argument("client", type=click.Choice(list(hooks.CLIENTS)))
 @click.option(
     "--wait", is_flag=True, help="End once the session is imported, and not before."
 )
@@ -147,10 +138,8 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
         elif wait or _detached():
             _take_in(user, client, event, call.now)
     except Exception as error:  # noqa: BLE001  an agent's session must not end by it
-        sentence = one_line(in_words(error) or repr(error))
-        if isinstance(error, ValueError | KeyError | TypeError | RecursionError):
-            sentence = NO_EVENT
-        say(f"filemem: {sentence}", err=True)
+        reason = one_line(in_words(error) or repr(error))
+        say(f"filemem: no hook's event was answered: {reason}", err=True)
         return 1  # 2 would keep the agent from going on
     return 0
 
@@ -160,7 +149,7 @@ def _take_in(user: Folder, client: str, event: dict[str, Any], at: dt.datetime) 
     store = StoreFolder(user.store)
     report, _ = imported(store, client, event["transcript_path"], at, user.name)
     ended = []
-    if event["hook_event_name"] in hooks.ENDING:
+    if event["hook_event_name"] == hooks.ENDING:
         ended = [entry.path for entry in (*report.added, *report.updated)]
     background.start(user, chosen_model(user, None), at, ended)
 
@@ -180,7 +169,7 @@ def _detached() -> bool:
 
 
 @mcp_command.command("install")
-@click.argument("client", type=click.Choice(list(clients.CLIENTS)))
+@click.argument("client", type=click.Choice([*clients.COMMANDS, *clients.CLIENTS]))
 @click.option("--yes", is_flag=True, help="Run the client's command without asking.")
 @click.option(
     "--sessions",
@@ -195,47 +184,38 @@ def install_command(
 ) -> Output:
     """Tell a client of this server.
 
-    What to paste into its settings is printed. Claude Code and Codex have a command
-    that does it, claude mcp add and codex mcp add, which is run if you agree. What
-    hooks import is read by your model when the session has ended, if you have one.
+    Claude Code and Codex have a command that does it, which is printed, and run if you
+    agree; for others, what to paste into their settings is printed. What hooks import
+    is read by your model when the session has ended, if you have one.
 
     Example: filemem mcp install claude-code"""
     is_there = os.path.isdir(_opened(call).root)
     user = call.writer(begins=False)
     if sessions:
-        if client not in HOOK_FILES:
-            who = " and ".join(HOOK_FILES)
+        if client not in hooks.CLIENTS:
+            who = " and ".join(hooks.CLIENTS)
             raise FilememError(
                 f"{client} has no hooks that import sessions; {who} have."
             )
-        say_dim(f"Put this into {HOOK_FILES[client]}, beside other hooks.")
+        say_dim(f"Put this into {hooks.CLIENTS[client]}, beside other hooks.")
         command = _command(user, "mcp", "hook", client, "--new")
         yield Safe(hooks.settings(client, shlex.join(command)))
-        return
+        return 0
     command = _command(user, "mcp")
     if write:
         command.append("--write")
     if not is_there:
         command.append("--new")
-    kind = clients.CLIENTS[client]
-    yield Safe(clients.entry(kind, "filemem", command))
-    told = f"Put this into {kind.settings}, beside other servers"
-    if not (kind.add and shutil.which(kind.add[0])):
-        say_dim(f"{told}.")
-        return
-    add = [*kind.add, "filemem", "--", *command]
-    say_dim(f"{told}, or run: {shlex.join(add)}")
-    if yes or confirmed("Run that now?"):
-        _run(add)
-
-
-def _run(command: list[str]) -> None:
-    """Run a client's command; raise FilememError where it fails."""
-    code = subprocess.run(command, check=False).returncode
-    if code:
-        raise FilememError(
-            f"{command[0]} ended with {code}; put the entry above into its settings."
-        )
+    if client in clients.CLIENTS:
+        kind = clients.CLIENTS[client]
+        yield Safe(clients.entry(kind, command))
+        say_dim(f"Put this into {kind.settings}, beside other servers.")
+        return 0
+    add = [*clients.COMMANDS[client], *command]
+    yield Safe(shlex.join(add))
+    if shutil.which(add[0]) and (yes or confirmed("Run that now?")):
+        return subprocess.run(add, check=False).returncode
+    return 0
 
 
 # -- serve -----------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """Commands that set up a store, and take in what lies elsewhere."""
 
-import json
 import os
 import shlex
-import sys
 from importlib import resources
 
 import click
@@ -21,7 +19,7 @@ from filemem.cli.context import (
 from filemem.cli.jobs import NOBODY
 from filemem.cli.output import Output, Row, say_dim
 from filemem.git.setup import set_up
-from filemem.importers import ImportedMemory, Skipped
+from filemem.importers import ImportedMemory
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OPENAI_URL
 from filemem.store import config, files, person
@@ -29,11 +27,6 @@ from filemem.store.users import StoreFolder
 from filemem.text.plain import counted
 
 MAX_LISTED = 10  # of each list of what was imported
-_SETTINGS_HEAD = """\
-# Limits of this store. Every key is optional; remove the # to change one.
-# The model, its endpoint and what is kept of secrets are yours to say:
-# filemem model, and config.yaml in ~/.config/filemem.
-"""
 
 
 @click.command("init")
@@ -61,7 +54,8 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
     begins = not os.path.lexists(settings)
     if begins:
         files.make_folder(root)
-        files.create(settings, _settings_text().encode())
+        template = resources.files("filemem.data") / "filemem.yaml"
+        files.create(settings, template.read_bytes())
         person.note_begun(root)
         yield f"Created {settings}."
         call.store = ""
@@ -77,25 +71,11 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
         yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
 
 
-def _settings_text() -> str:
-    """Return a settings file with every limit and its default, commented out."""
-    schema = resources.files("filemem") / "schemas" / "settings.schema.json"
-    known = json.loads(schema.read_text("utf-8"))["properties"]
-    text = _SETTINGS_HEAD
-    for key in config.LIMITS:
-        says = known[key]["description"]
-        value = json.dumps(known[key]["default"])
-        text += f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n"
-    return text
-
-
 def _repositories(root: str, users: list[str]) -> list[str]:
     """Return the folders to keep in git: users' repositories, else the store."""
     homes = [StoreFolder(root).folder(name).root for name in users]
     homes = [home for home in homes if os.path.lexists(os.path.join(home, ".git"))]
-    if not homes or os.path.lexists(os.path.join(root, ".git")):
-        homes.append(root)
-    return homes
+    return homes or [root]
 
 
 @click.command("model")
@@ -165,12 +145,9 @@ def import_command(
     nothing to import.
 
     Example: filemem import chatgpt conversations.json"""
-    store = call.open_store()
     user = call.the_user(must_exist=False) if dry else call.writer()
-    if sys.stderr.isatty():
-        say_dim("Reading the export …")
     taken, notes = jobs.imported(
-        store,
+        call.open_store(),
         format_,
         file,
         call.now,
@@ -182,14 +159,14 @@ def import_command(
     for name in ("added", "updated", "unchanged", "skipped"):
         data[name] = [entry._asdict() for entry in getattr(taken, name)]
     yield Row(data)
-    yield from _listed("would add" if dry else "added", taken.added)
-    yield from _listed("would update" if dry else "updated", taken.updated)
-    yield from _listed("note:", taken.skipped)
-    kinds = [
-        counted(number, kind) for kind, number in sorted((+taken.left_out).items())
-    ]
+    skipped = [f"{one.what}: {one.why}" for one in taken.skipped]
+    yield from _first("would add" if dry else "added", _named(taken.added))
+    yield from _first("would update" if dry else "updated", _named(taken.updated))
+    yield from _first("note:", skipped)
+    kinds = sorted((+taken.left_out).items())
     if kinds:
-        yield f"left out: {', '.join(kinds)}"
+        told = ", ".join(counted(number, kind) for kind, number in kinds)
+        yield f"left out: {told}"
     turns = sum(memory.turns for memory in (*taken.added, *taken.updated))
     counts = (
         f"{len(taken.added):,} added, {len(taken.updated):,} updated, "
@@ -199,21 +176,22 @@ def import_command(
     if turns and not dry:
         say_dim("Next: filemem maintain makes facts of it.")
     say_dim(*notes)
-    if not any(vars(taken).values()):
-        say_dim("There was nothing of it; filemem import --help has the formats.")
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 
-def _listed(word: str, entries: list[ImportedMemory] | list[Skipped]) -> list[str]:
-    """Return lines on the first of what was imported, or was left out."""
-    lines = []
-    for entry in entries[:MAX_LISTED]:
-        if isinstance(entry, Skipped):
-            lines.append(f"{word} {entry.what}: {entry.why}")
-            continue
+def _named(entries: list[ImportedMemory]) -> list[str]:
+    """Return each memory's name, with its turns."""
+    names = []
+    for entry in entries:
         turns = f", {counted(entry.turns, 'turn')}" if entry.turns else ""
-        lines.append(f"{word} {entry.user}/{entry.path}{turns}")
-    more = len(entries) - MAX_LISTED
+        names.append(f"{entry.user}/{entry.path}{turns}")
+    return names
+
+
+def _first(word: str, told: list[str]) -> list[str]:
+    """Return lines on the first of what was imported, or was left out."""
+    lines = [f"{word} {line}" for line in told[:MAX_LISTED]]
+    more = len(told) - MAX_LISTED
     if more > 0:
         lines.append(f"{word} {more:,} more; --json lists them all")
     return lines

@@ -8,10 +8,10 @@ the importers strip again, so that nothing is kept twice.
 
 import datetime as dt
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from filemem import index
 from filemem.chat.core_memory import core_memory
 from filemem.chat.recall import HOLDS, recall
 from filemem.llm import prompt
@@ -20,28 +20,27 @@ from filemem.store import imports, transcript
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
-from filemem.text.plain import clip_tokens, count_tokens, one_line
+from filemem.text.plain import clip_tokens, one_line
 
-START_TOKENS = 400  # in all, as a session begins
-WISHES_TOKENS = 100
+WISHES_TOKENS = 100  # as a session begins
 PLANS_TOKENS = 80
-MARKS_TOKENS = 40
-PROMPT_TOKENS = 300  # beside a prompt
+PROFILE_TOKENS = 180
+PROMPT_TOKENS = 260  # beside a prompt, marks aside
 NEWEST_FACTS = 100  # that are looked at for plans
 PLANS_DAYS = 60
 NEWEST_TALKS = 8
-CLIENTS = {
-    "claude-code": ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"),
-    "codex": ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop"),
-}
+CLIENTS = {"claude-code": "~/.claude/settings.json", "codex": "~/.codex/hooks.json"}
+"""The clients that have hooks, with the files that name them."""
 ASKING = ("SessionStart", "UserPromptSubmit")  # the others end a stretch of a session
-ENDING = ("SessionEnd",)  # after which nothing follows in it
+ENDING = "SessionEnd"  # after which nothing follows; Codex has none
 
 
 def settings(client: str, command: str) -> str:
     """Return what belongs into a client's file of hooks."""
+    last = "Stop" if client == "codex" else ENDING
     hook = {"type": "command", "command": command, "timeout": 10}
-    hooks = {event: [{"hooks": [hook]}] for event in CLIENTS[client]}
+    events = (*ASKING, "PreCompact", last)
+    hooks = {event: [{"hooks": [hook]}] for event in events}
     return json.dumps({"hooks": hooks}, indent=2, ensure_ascii=False)
 
 
@@ -59,7 +58,7 @@ def answer(user: Folder, client: str, event: Mapping[str, Any], at: dt.datetime)
     if name == "UserPromptSubmit":
         text = _recalled(user, client, event, at.date())
     elif event.get("source") != "resume":  # which has what it was told before
-        text = _standing(user, at.date())
+        text = briefing(user, at.date(), short=True)
     if not text:
         return ""
     put = {
@@ -69,39 +68,34 @@ def answer(user: Folder, client: str, event: Mapping[str, Any], at: dt.datetime)
     return json.dumps({"hookSpecificOutput": put}, ensure_ascii=False)
 
 
-def _standing(user: Folder, today: dt.date) -> str:
-    """Return wishes, the profile, and plans of the next days."""
-    wishes, profile = core_memory(user, today)
-    wishes = clip_tokens(wishes, WISHES_TOKENS)
-    plans = prompt.data("ahead", clip_tokens(_plans(user, today), PLANS_TOKENS))
-    room = START_TOKENS - MARKS_TOKENS - count_tokens(wishes) - count_tokens(plans)
-    profile = prompt.data(PROFILE, clip_tokens(profile, room))
-    return "\n".join(part for part in (wishes, profile, plans) if part)
+def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
+    """Return wishes, the profile, plans of the next days, and the newest conversations.
 
-
-def briefing(user: Folder, today: dt.date) -> str:
-    """Return what is good to know at first: also which conversations are the newest."""
+    `short`: without these, and clipped to what a session begins with.
+    """
     wishes, profile = core_memory(user, today)
-    talks = []
-    for path in transcript.newest(user)[:NEWEST_TALKS]:
-        memory = user.find(path)
-        if memory:
-            talks.append(f"{path}  {one_line(memory.title, 100)}")
+    plans = _plans(user, today)
+    newest = transcript.newest(user)[:NEWEST_TALKS]
+    if short:
+        wishes = clip_tokens(wishes, WISHES_TOKENS)
+        profile = clip_tokens(profile, PROFILE_TOKENS)
+        plans = clip_tokens(plans, PLANS_TOKENS)
+        newest = []
+    talks = filter(None, map(user.find, newest))
+    titles = [f"{talk.path}  {one_line(talk.title, 100)}" for talk in talks]
     parts = [
         wishes,
         prompt.data(PROFILE, profile),
-        prompt.data("ahead", _plans(user, today)),
-        prompt.data("newest conversations", "\n".join(talks)),
+        prompt.data("ahead", plans),
+        prompt.data("newest conversations", "\n".join(titles)),
     ]
     return "\n".join(part for part in parts if part)
 
 
 def _plans(user: Folder, today: dt.date) -> str:
     """Return what the newest facts say of the days to come, a line each."""
-    entries = index.of(user).corpus().entries()
-    facts = [one for one in entries if one.kind == "facts" and not one.archived]
-    facts.sort(key=lambda one: (one.date, one.path))
-    newest = {one.path for one in facts[-NEWEST_FACTS:]}
+    facts = [path for path in user.paths() if path.startswith("facts/")]
+    newest = sorted(facts, key=os.path.basename)[-NEWEST_FACTS:]
     first = today.toordinal()
     days = DayRange(first, first + PLANS_DAYS)
     events = timeline(user, newest.__contains__, days)
@@ -121,7 +115,6 @@ def _recalled(
     """
     path = imports.Origins(user).recorded(f"{client}:{event.get('session_id')}")
     current = CurrentConversation(path, 1) if path else None
-    room = PROMPT_TOKENS - MARKS_TOKENS
     message = str(event.get("prompt", ""))
-    found = recall(user, message, today, current, room, least_strength=HOLDS)
-    return prompt.data("search_files", clip_tokens(found, room))
+    found = recall(user, message, today, current, PROMPT_TOKENS, least_strength=HOLDS)
+    return prompt.data("search_files", clip_tokens(found, PROMPT_TOKENS))

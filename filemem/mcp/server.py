@@ -187,20 +187,15 @@ class Dispatcher:
 
     def _called(self, name: str, arguments: Any) -> str:
         """Return the answer of a tool; `Error: …` for a call that is wrong."""
-        if name in writing.PARAMETERS:
+        if name in writing.PARAMETERS and self._writes:
             return self._written(name, arguments)
         if name == "search_files" and _asks_nothing(arguments):
             return escape_controls(hooks.briefing(self._folder, self._now().date()))
         return self._toolbox.call(name, arguments)
 
     def _written(self, name: str, arguments: Any) -> str:
-        """Return the answer of a tool that writes, where it is offered."""
+        """Return the answer of a tool that writes."""
         try:
-            if not self._writes:
-                raise FilememError(
-                    f"writing is off; {name} needs a server that was started as"
-                    " filemem mcp --write."
-                )
             done = writing.write(self._folder, name, arguments, self._now())
             return escape_controls(done)
         except (FilememError, OSError) as error:

@@ -1,7 +1,6 @@
 """Every problem in a user's files, each with its remedy."""
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator
 
@@ -48,7 +47,6 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     paths = folder.paths()
     references = _References(folder, paths)
     found = list(strays(folder))
-    found += _bookkeeping_problems(folder)
     found += _withheld(folder)
     found += _saved_over(folder)
     found += _long_profile(folder)
@@ -67,7 +65,10 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
 
 
 def _long_profile(folder: Folder) -> Iterator[Problem]:
-    """Yield the profile, if it is longer than prompts have room for."""
+    """Yield the profile, if it is longer than prompts have room for.
+
+    It is then cut where it stands in one.
+    """
     over = 0
     with contextlib.suppress(ConfigError):  # of which `check` tells by itself
         over = profile.excess(folder)
@@ -85,14 +86,6 @@ def _conflict_copy(path: str) -> Iterator[Problem]:
         what = "a copy of a file that two machines had changed"
         remedy = f"bring both together in {original}, delete this"
         yield Problem(path, 1, what, remedy)
-
-
-def _bookkeeping_problems(folder: Folder) -> Iterator[Problem]:
-    """Yield what is wrong with the folder of the program's own files."""
-    place = folder.bookkeeping()
-    if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
-        what = "this is not a folder, so nothing can be kept here"
-        yield Problem(BOOKKEEPING, 1, what, "rename it")
 
 
 def _withheld(folder: Folder) -> Iterator[Problem]:
@@ -116,7 +109,10 @@ def _withheld(folder: Folder) -> Iterator[Problem]:
 
 
 def _saved_over(folder: Folder) -> Iterator[Problem]:
-    """Yield a problem for each file that lost turns, to an editor perhaps."""
+    """Yield a problem for each file that lost turns, to an editor perhaps.
+
+    The copies of these turns are put back by `filemem restore`.
+    """
     for path, turns in saved_over.lost(folder).items():
         first = one_line(turns[0].partition(": ")[2], 60)
         count = counted(len(turns), "turn that was kept is", "turns that were kept are")
@@ -127,6 +123,23 @@ def _saved_over(folder: Folder) -> Iterator[Problem]:
             f"put back with filemem restore {one_line(path)}, or if you deleted them "
             f"yourself, delete {BOOKKEEPING}/{saved_over.SAID}",
         )
+
+
+def _references(memory: Memory) -> Iterator[tuple[int, str, str]]:
+    """Yield what a memory refers to, with its line, and the key that names it.
+
+    Of the profile it is also what each line rests on.
+    """
+    for key in REFERENCES:
+        entries = memory.metadata.get(key, [])
+        if not isinstance(entries, list):
+            entries = [entries]
+        for entry in entries:
+            yield memory.line_of(key), key, str(entry)
+    if memory.path == PROFILE:
+        for number, line in enumerate(memory.lines, 1):
+            for source in SOURCE_MARK.findall(line):
+                yield number, "the line", source
 
 
 class _References:
@@ -144,28 +157,17 @@ class _References:
 
     def problems(self, memory: Memory) -> Iterator[Problem]:
         """Yield what is wrong with the references of one memory."""
-        for key in REFERENCES:
-            entries = memory.metadata.get(key, [])
-            if not isinstance(entries, list):
-                entries = [entries]
-            for entry in entries:
-                fault = self._fault(str(entry))
-                if fault:
-                    what = f"{key} names {one_line(str(entry), 80)}, which {fault}"
-                    remedy = "correct the path, or remove the key"
-                    yield Problem(memory.path, memory.line_of(key), what, remedy)
-        if memory.path != PROFILE:
-            return
-        for number, line in enumerate(memory.lines, 1):
-            for source in SOURCE_MARK.findall(line):
-                fault = self._fault(source)
-                if fault:
-                    what = f"the line rests on {one_line(source, 80)}, which {fault}"
-                    remedy = "correct the path, or the line"
-                    yield Problem(PROFILE, number, what, remedy)
+        for line, key, entry in _references(memory):
+            fault = self._fault(entry)
+            if fault:
+                what = f"{key} names {one_line(entry, 80)}, which {fault}"
+                yield Problem(memory.path, line, what, "correct or remove it")
 
     def _fault(self, entry: str) -> str:
-        """Return what is wrong with a reference; empty if it leads to a line."""
+        """Return what is wrong with a reference; empty if it leads to a line.
+
+        A path that has moved to the archive, or out of it, still leads there.
+        """
         match = REFERENCE.match(entry)
         if not match:
             return "" if entry == NAMELESS else "is not a path"

@@ -5,13 +5,12 @@ one HTML file without scripts that loads nothing, and follows from the files and
 the day alone. Each list is cut, so that ten thousand memories fit on it.
 """
 
-import base64
 import datetime as dt
-import hashlib
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import resources
+from string import Template
 
 from filemem.forget.states import MemoryState, day_after, memory_states
 from filemem.overview.events import timeline
@@ -23,57 +22,58 @@ from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 
-GENERATOR = "filemem report"
 MAX_ROWS = 200
 MAX_TEXT_CHARS = 400
-_FORBIDDEN = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
-"""What no document may hold, even spelt as a reference."""
 _MARK = re.compile(r"\s*(?:[-*+]|#{1,6})\s+")
+"""Markdown's mark before an entry of a list, or a heading."""
 
 
 def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> str:
-    """Return the page.
+    """Return the page, as HTML.
 
     Args:
         folder: whose memories.
         now: the moment as of which it is.
         progress: told how many memories have been looked at.
+
+    Raises:
+        ConfigError: the store's settings are broken.
     """
     today = now.date()
     states = sorted(memory_states(folder, today, progress), key=_newest_first)
     live = [state for state in states if not state.archived]
-    counts = counted(len(live), "live memory", "live memories")
-    parts = [
-        _head(f"{folder.person}, {today}"),
-        f"<body><header><h1>{_text(folder.person)}</h1><p>{counts},"
-        f" {len(states) - len(live):,} archived, as of {today}</p></header>",
-        _section("Who", _who(folder)),
-        _section("What holds", _holding(folder, live)),
-        _section("What comes", _coming(folder, today)),
-        _section("What was talked about", _talks(folder, states)),
-        _section("What fades", _fading(folder, live, today)),
-        f"<footer><p>Written by {GENERATOR}. filemem status PATH says why something"
-        " fades; filemem list shows all.</p></footer></body>",
-    ]
-    body = "\n".join(parts)
-    return f'<!DOCTYPE html>\n<html lang="en">{body}</html>\n'
-
-
-# -- what stands on it -----------------------------------------------------------------
+    talks = [state for state in states if state.kind == "sessions"]
+    template = resources.files("filemem.data") / "report.html"
+    return Template(template.read_text("utf-8")).substitute(
+        person=_text(folder.person),
+        live=counted(len(live), "live memory", "live memories"),
+        archived=f"{len(states) - len(live):,}",
+        day=today,
+        who="".join(_who(folder)),
+        holds="".join(_holding(folder, live)),
+        comes="".join(_coming(folder, today)),
+        talks="".join(_row(folder, one.path, one.date) for one in talks[:MAX_ROWS]),
+        fades="".join(_fading(folder, live, today)),
+    )
 
 
 def _newest_first(state: MemoryState) -> tuple[int, str]:
-    """Return the key by which memories are sorted: what has no date comes first."""
+    """Return the key by which memories are sorted, the newest first.
+
+    What has no date comes before all others.
+    """
     age = -state.date.toordinal() if state.date else 0
     return age, state.path
 
 
 def _who(folder: Folder) -> Iterator[str]:
-    """Yield the lines of profile.md without what they rest on."""
+    """Yield the lines of profile.md, without what they rest on.
+
+    Markdown's marks before a line, and empty lines, are left out.
+    """
     profile = folder.find(PROFILE)
-    if profile is None:
-        return
-    for line in profile.body.split("\n"):
+    lines = profile.body.split("\n") if profile else []
+    for line in lines:
         told = SOURCE_MARK.sub("", line)
         shown = _MARK.sub("", plain(told), count=1).strip()
         if shown:
@@ -81,24 +81,31 @@ def _who(folder: Folder) -> Iterator[str]:
 
 
 def _holding(folder: Folder, live: list[MemoryState]) -> Iterator[str]:
-    """Yield what holds, by topic; a topic of one memory is none."""
+    """Yield what holds, by topic.
+
+    Topics of several memories come first, each under its heading; the others follow
+    without one.
+
+    Args:
+        folder: whose memories.
+        live: those outside the archive, the newest first.
+    """
     topics: dict[str, list[str]] = {}
     holding = [state for state in live if _holds(state)]
     for state in holding[:MAX_ROWS]:
         rows = topics.setdefault(_topic(folder, state), [])
         rows.append(_row(folder, state.path, state.date))
-    other: list[str] = []
-    for topic, rows in sorted(topics.items()):
-        if len(rows) == 1:
-            other += rows
-            continue
-        yield f"<li><h3>{_text(topic)}</h3></li>"
-        yield from rows
-    yield from other
+    for topic in sorted(topics, key=lambda topic: (len(topics[topic]) == 1, topic)):
+        if len(topics[topic]) > 1:
+            yield f"<li><h3>{_text(topic)}</h3></li>"
+        yield from topics[topic]
 
 
 def _holds(state: MemoryState) -> bool:
-    """Return whether a memory tells how things stand, and not what happened."""
+    """Return whether a memory tells how things stand, and not what happened.
+
+    Nothing that has ended, or that another memory has replaced, does.
+    """
     if state.kind not in ("facts", "lessons") or state.has_ended:
         return False
     return not (state.front.get("kind") or state.front.get("superseded_by"))
@@ -114,7 +121,10 @@ def _topic(folder: Folder, state: MemoryState) -> str:
 
 
 def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
-    """Yield what is planned, or ends, from today on."""
+    """Yield what facts tell of the days from today on, soonest first.
+
+    What has begun before today is left out.
+    """
     days = DayRange(today.toordinal(), dt.date.max.toordinal())
     events = timeline(folder, lambda path: path.startswith("facts/"), days)
     to_come = [event for event in events if event.date >= today]
@@ -122,82 +132,66 @@ def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
         yield _line(event.day(), event.text, f"{event.path}:{event.line}")
 
 
-def _talks(folder: Folder, states: list[MemoryState]) -> Iterator[str]:
-    """Yield the conversations, the newest first."""
-    talks = [state for state in states if state.kind == "sessions"]
-    for state in talks[:MAX_ROWS]:
-        yield _row(folder, state.path, state.date)
-
-
 def _fading(folder: Folder, live: list[MemoryState], today: dt.date) -> Iterator[str]:
     """Yield what the next sweeps archive unless it is recalled, soonest first.
 
     Behind the day is drawn how much of it is left.
+
+    Args:
+        folder: whose memories.
+        live: those outside the archive.
+        today: the day from which it is counted.
     """
     threshold = config.of(folder).threshold
-    fading = list[tuple[dt.date, str, float]]()
+    fading = []
     for state in live:
         left = state.days_left(threshold, today)
         if left is not None and state.strength:
-            day = day_after(today, left)
-            fading.append((day, state.path, state.strength.retention))
+            retention = state.strength.retention
+            fading.append((day_after(today, left), state.path, retention))
     for day, path, retention in sorted(fading)[:MAX_ROWS]:
-        yield _row(folder, path, day, f'<meter value="{retention:.2f}"></meter>')
+        yield _row(folder, path, f'{day}<meter value="{retention:.2f}"></meter>')
 
 
-def _row(folder: Folder, path: str, day: dt.date | None, drawn: str = "") -> str:
+def _row(folder: Folder, path: str, day: dt.date | str | None) -> str:
     """Return the row of a memory.
 
     It shows the first passage, of a conversation the title; of a file that has gone
     meanwhile the path alone.
+
+    Args:
+        folder: whose memory it is.
+        path: of its file.
+        day: what stands before it, its own day or another, as HTML.
     """
-    when = f"{day or ''}{drawn}"
     memory = folder.find(path)
     if memory is None:
-        return _line(when, "", path)
+        return _line(day, "", path)
     if memory.kind == "sessions" or not memory.passages:
-        return _line(when, memory.title, path)
+        return _line(day, memory.title, path)
     first = memory.passages[0]
-    text = plain(" ".join(first.text.split()))
-    return _line(when, text, f"{path}:{first.line}")
+    return _line(day, plain(first.text), f"{path}:{first.line}")
 
 
 # -- HTML ------------------------------------------------------------------------------
 
 
 def _text(said: str) -> str:
-    """Return memory text as HTML that keeps its direction to itself."""
-    shown = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", one_line(said, MAX_TEXT_CHARS))
-    return f"<bdi>{html.escape(shown)}</bdi>"
+    """Return memory text as HTML that keeps its direction to itself.
+
+    Whatever it holds stays text; a long one is cut.
+    """
+    shown = html.escape(one_line(said, MAX_TEXT_CHARS))
+    return f"<bdi>{shown}</bdi>"
 
 
-def _line(when: str, text: str, place: str) -> str:
-    """Return a row: the day, what is told of it, and where that stands."""
-    shown = _text(text)
-    where = _text(place)
-    return f"<li><time>{when}</time> {shown} <code>{where}</code></li>"
+def _line(day: dt.date | str | None, text: str, place: str) -> str:
+    """Return a row as HTML: the day, what is told of it, and where that stands.
 
-
-def _section(title: str, rows: Iterable[str]) -> str:
-    """Return a section of some rows, or of a sentence if there are none."""
-    content = "\n".join(rows)
-    if not content:
-        content = "<li>Nothing yet.</li>"
-    return f"<section><h2>{title}</h2>\n<ul>\n{content}\n</ul></section>"
-
-
-def _head(title: str) -> str:
-    """Return a head that forbids all but the one style sheet, whatever a text holds."""
-    sheet = resources.files("filemem.data") / "report.css"
-    style = sheet.read_text(encoding="utf-8")
-    digest = hashlib.sha256(style.encode()).digest()
-    source = f"'sha256-{base64.b64encode(digest).decode()}'"
-    policy = f"default-src 'none'; style-src {source}"
-    name = html.escape(_FORBIDDEN.sub("", one_line(title)))
-    return (
-        '<head><meta charset="utf-8"/>'
-        f'<meta name="generator" content="{GENERATOR}"/>'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"/>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
-        f"<title>{name}</title><style>{style}</style></head>"
-    )
+    Args:
+        day: as HTML, or None for nothing.
+        text: what is told, in a line.
+        place: the path, perhaps with a line.
+    """
+    when = f"<time>{day or ''}</time>"
+    return f"<li>{when} {_text(text)} <code>{_text(place)}</code></li>\n"

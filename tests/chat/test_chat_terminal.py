@@ -85,7 +85,7 @@ def said(server: ScriptedServer) -> Any:
     )
 
 
-# -- a talk ------------------------------------------------------------------------------------------------------
+# -- a talk ----------------------------------------------------------------------------
 
 
 def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> None:
@@ -94,9 +94,9 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
     server.script(look, say("# Tea", f"\n\n**Oolong**, `hot`, 2**4 g.\n{code}\n"))
     with chat(store, server) as term:
         greeting = term.expect("\n> ")
-        assert greeting.startswith("ann, gpt-x. Memories are in")
+        assert greeting.startswith("ann, gpt-x. Memories are in memory_store/ann.\n")
         assert "A model changes no memory, whatever it says;" in greeting
-        assert "/help lists the commands, Ctrl-D ends.\n" in greeting
+        assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
         told = f"Let me look.\nTea\n\nOolong, hot, 2**4 g.\n{code}"
@@ -169,23 +169,39 @@ def test_a_failure_is_one_red_line_and_the_next_works(
         assert not (env and COLOUR.search(term.raw))
 
 
-def test_a_citation_that_the_model_was_not_shown_is_named(
-    store: Path, server: ScriptedServer
+@pytest.mark.parametrize(
+    ("question", "text", "shown"),
+    [
+        (
+            "Which oolong tea?",
+            f"Oolong [[{FACT}:1]], 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not (`facts/none.md:3`).",
+            f"""Oolong [1], 奶奶爱惠明茶[2?]。Not [3?].\n[1] Fri 1 May 2026  {FACT}:1
+[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)
+[3] facts/none.md:3  (there is no such file)""",
+        ),
+        (
+            "我喜欢什么oolong茶？",
+            f"乌龙茶（{FACT}:1，{FACT}:9，profile.md:2）。",
+            f"""乌龙茶（[1]，[2?]，[3]）。\n[1] 2026年5月1日 周五  {FACT}:1
+[2] 2026年5月1日 周五  {FACT}:9  （模型没有看到这一行）\n[3] profile.md:2""",
+        ),
+    ],
+)
+def test_citations_are_numbers_with_dated_sources_below(
+    store: Path, server: ScriptedServer, question: str, text: str, shown: str
 ) -> None:
-    """Below the answer on a terminal; elsewhere there is a mark in it."""
-    other = "facts/2026-06-01-奶奶.md:1"
-    text = f"Oolong [[{FACT}:1]], 奶奶爱惠明茶{other}。Not (facts/none.md:3)."
+    """In the person's language, wherever the stream is cut; a pipe and the session have them as they are; one that the model was
+    not shown is marked."""
     server.default = say(*text)
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
-        term.type("Which oolong tea?\r")
-        assert term.expect("\n> ").split("\n")[1:-1] == [
-            text,
-            f"{other}: the model was not shown this.",
-            "facts/none.md:3: there is no such file.",
-        ]
-    piped = run(store, server, "-m", "Which oolong tea?").stdout
-    assert f"{other} [?]" in piped
+        term.type(f"{question}\r")
+        assert term.expect("\n> ").split("\n")[1:-1] == shown.split("\n")
+    unseen = text.split("，")[1] if "，" in text else "facts/2026-06-01-奶奶.md:1"
+    marked = f"{unseen.partition('，')[0]} [?]"
+    assert (
+        marked in session(store) and marked in run(store, server, "-m", question).stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,6 +221,14 @@ def test_model_and_person_are_told_what_was_kept(
         line
         in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
     )
+
+
+def test_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
+    """Nobody is asked, and nothing kept."""
+    shown = run(store, server, "--prompt", "Which oolong tea?").stdout
+    for part in ("== rules (", "Likes oolong tea", "tokens)\nWhich oolong tea?"):
+        assert part in shown
+    assert server.requests == [] and not (store / "memory_store/ann/sessions").exists()
 
 
 @pytest.mark.parametrize(
@@ -242,6 +266,7 @@ def test_the_slash_commands_are_filemems_own(
         term.expect("ends.\n> ")
         steps = [
             ("/help", "Ctrl-C stops an answer.\n"),
+            ("Help", "Ctrl-C stops an answer.\n"),
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             (
                 "／Search\u3000oolong",
@@ -265,11 +290,13 @@ def test_the_slash_commands_are_filemems_own(
                 "\n   6  ann: My canoe leaks.\n",
             ),  # said in this very chat
             ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md\n"),
+            ("帮助", "停止正在输出的回答。\n"),
             ("/forget canoe", "[y/N]: "),
             ("\x03", "Stopped.\n"),
-            ("/off", "From here on nothing is kept; what was said before is.\n"),
+            ("/off", "从现在起什么都不保存；之前说的还在。\n"),
             ("I sold the punt.", "Yes.\n"),
-            ("/off", "From here on everything is kept again.\n"),
+            ("/off", "From here on everything is kept again.\n"),  # by the last message
+            ("/off I sold the raft.", "Yes.\n"),
             ("/forget", "[y/N]: "),
             ("y", "its name says it; rename, move or delete it"),
             ("/forget", "/forget WORDS deletes what holds them.\n"),
@@ -285,16 +312,16 @@ def test_the_slash_commands_are_filemems_own(
         term.type("/quit\r")
         assert term.end() == 0
         assert "Error: " not in term.screen and "Traceback" not in term.screen
-    assert len(server.requests) == 2
+    assert len(server.requests) == 3
     assert (
         user / "profile.md"
     ).read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
     assert not (user / "facts/hostile.md").exists()
     [path] = (user / "sessions").rglob("*.md")
-    assert not re.search("canoe|punt", path.read_text())
+    assert not re.search("canoe|punt|raft", path.read_text())
 
 
-# -- what is shown -----------------------------------------------------------------------------------------------
+# -- what is shown ---------------------------------------------------------------------
 
 
 def test_escape_codes_in_memories_and_answers_are_spelt_out(
@@ -333,7 +360,7 @@ def test_one_message_prints_the_answer_alone(
     server.script(
         calls(("grep", {"pattern": "oolong"})), say("Oolong, still.", finish="length")
     )
-    done = run(store, server, "-v", "-m", "I live in Oslo. Which tea do I like?")
+    done = run(store, server, "-v", "I live in Oslo. Which tea do I like?")
     assert done.stdout == "Oolong, still.\n" and len(server.requests) == 2
     for told in (
         "was cut at the endpoint's limit",
@@ -354,7 +381,7 @@ def test_one_message_prints_the_answer_alone(
     ]
 
 
-# -- scripts -----------------------------------------------------------------------------------------------------
+# -- scripts ---------------------------------------------------------------------------
 
 
 def events(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
@@ -375,6 +402,9 @@ def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
     failed = run(store, server, "--json-lines", "-m", "Tea?")
     assert [event["event"] for event in events(failed)] == ["error"]
     assert (failed.returncode, failed.stderr) == (2, "")
+    for command in ("/help", f"/open {FACT}", "/remember Owns a kettle."):
+        told = events(run(store, server, "--json-lines", "-m", command))
+        assert {event["event"] for event in told} == {"notice"}, command
 
 
 def test_what_had_come_is_kept_where_whoever_listens_is_gone(
@@ -419,7 +449,7 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
     assert said(server) == "Grüß dich, 世界"
 
 
-# -- sessions and models -----------------------------------------------------------------------------------------
+# -- sessions and models ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False), ("", False)])

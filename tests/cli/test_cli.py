@@ -236,6 +236,7 @@ def test_a_new_store_is_of_the_login_and_empty_and_well(here: Path) -> None:
     [
         "remember A",
         "chat -m hi",
+        "hi?",
         "import markdown memory_store",
         "serve",
         "serve keys add ann",
@@ -386,7 +387,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 
 MISTAKES = """\
 open nothing.md|open /etc/passwd|edit ../x|grep '('|grep tea --path '[z'
-search tea --after soon|users --store filemem.txt|init filemem.txt
+search tea --after soon|users --store filemem.txt|init filemem.txt|chat -m ''
 chat -m hi --user user|remember ' '|chat --resume -m hi --user new|grep
 grep a --contxt 1|nonsense words|grep a -C 50|serve keys|list -n 99999999999999999999
 status --today 0001-01-01|--stor x users|list --user ''|undo ''
@@ -401,6 +402,35 @@ def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(
     done = shell(home, f"filemem {line}")
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"filemem: .+\n", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("serch tea", "the nearest is search"),
+        ("nothing like it", "put what you want to say in quotes behind filemem chat"),
+        ("ad", "put what you want to say in quotes behind filemem chat"),
+    ],
+)
+def test_a_word_that_is_no_command_is_refused_as_a_chat_would_keep_it(
+    here: Path, line: str, remedy: str
+) -> None:
+    words = line.split()
+    sentence = f"^there is no command {words[0]}; {remedy}$"
+    with pytest.raises(click.UsageError, match=sentence):
+        cli.main(words, standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["What tea does Mara like?"],
+        ["chat", "What tea does Mara like?"],
+        ["oolong?", "--json-lines"],
+    ],
+)
+def test_what_is_no_command_is_said_in_a_chat(here: Path, words: list[str]) -> None:
+    assert FACT in run(*words).stdout
 
 
 PACKAGE = """\
@@ -463,9 +493,8 @@ def test_broken_settings_are_told_with_path_line_and_remedy(
         file.write_text(text)
     else:
         file.symlink_to("nowhere")
-    assert told(run("chat", "-m", "hi")) == f"{here}/memory_store/{remedy}"
-    first = run("check").output.splitlines()[0].rstrip("?.")
-    assert first.endswith(remedy.replace(", but ", "; ").rstrip("?."))
+    assert told(run("chat", "--prompt")) == f"{here}/memory_store/{remedy}"
+    assert remedy.rstrip("?.") in run("check").output.splitlines()[0]
     for line in ("grep tea", "search tea", "open profile.md", "list", "timeline"):
         done = run(*line.split())
         assert done.return_value == 0 and done.stdout, line
@@ -492,7 +521,7 @@ def read_only(home: Path) -> Iterator[Path]:
 
 def test_a_read_only_store_is_read(read_only: Path) -> None:
     program = without_rights()
-    for line in ("grep oolong", "search oolong", "list", "check"):
+    for line in ("grep oolong", "search oolong", "list", "check", "chat --prompt"):
         done = shell(read_only, f"{program} {line}")
         assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
     asked = shell(read_only, f"{program} chat -m 'What tea?'")

@@ -31,7 +31,7 @@ HOSTILE = [
     "\x1b[31mred\x1b[0m and \x07 and \x9b31m",
     "a\u202eevil\u2066right\u2069 \u200f",
     "外婆最喜欢惠明茶",
-    "\ufffe \ufdd0 \u2028",
+    "\u2028",
 ]
 
 
@@ -126,7 +126,7 @@ def test_hostile_text_changes_nothing_but_text(tmp_path: Path) -> None:
         assert line in said and ("<" not in line or line not in page.source)
     assert "\\x1b[31mred\\x1b[0m and \\x07 and \\x9b31m" in said
     assert "a\\u202eevil\\u2066right\\u2069 \\u200f" in said
-    controls = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\ufdd0"
+    controls = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
     assert not re.search(f"[{controls}]", page.source)
 
 

@@ -161,7 +161,7 @@ def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
         done = filemem(*words, store, env=clean(agent.home), given=given)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.count("\n") == 1
-        assert ("xxx" if given == begins else "no hook's event") in done.stderr
+        assert "no hook's event was answered: " in done.stderr
 
 
 def test_the_plugin_calls_what_there_is() -> None:

@@ -27,7 +27,9 @@ for words in json.loads(sys.argv[1]):
         raise error
     print(json.dumps([words, done.return_value if error is None else 2, str(error or done.output)]))
 """
-READING = "check|status|list|grep oolong|search oolong|timeline|report|users"
+READING = (
+    "check|status|list|grep oolong|search oolong|chat --prompt|timeline|report|users"
+)
 READING = [
     *map(str.split, READING.split("|")),
     ["status", "facts/2026/2026-11-20-tea.md"],
