@@ -172,7 +172,7 @@ def _fill(root: Path) -> None:
     before = user.read(NEW)
     Transcript(user, NEW).add("Ann", "A turn that an editor saves over.", AT)
     Path(user.absolute(NEW)).write_bytes(before)
-    list(indexes.of(user).corpus().entries())
+    list(indexes.of(user).corpus().files)
 
 
 def _git(where: Path, *arguments: str) -> str:

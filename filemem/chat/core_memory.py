@@ -94,7 +94,7 @@ def preferences(folder: Folder, today: dt.date) -> list[str]:
 def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
     """The wishes in lessons that hold today, those of the newest file first."""
     lessons = []
-    for entry in index.of(folder).corpus().entries():
+    for entry in index.of(folder).corpus().files:
         if entry.kind == "lessons" and not entry.archived:
             lessons.append(entry)
     lessons.sort(key=lambda entry: (entry.date, entry.path), reverse=True)

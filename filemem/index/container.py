@@ -1,18 +1,15 @@
 """The one format of the index's files: a JSON head and named tables, checked whole.
 
-A file is a header (MAGIC, the CRC-32 of all that follows, the size of the head), the
-head, and the tables one after the other, in the byte order of the machine.
+A file is the CRC-32 of all that follows, the head in one line, and the tables one after
+the other, in the byte order of the machine.
 """
 
 import json
-import struct
 import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-MAGIC = b"filemem index 12"
-
-_HEADER = struct.Struct("<16sII")
+CHECK_BYTES = 4
 
 
 class DamagedFile(ValueError):
@@ -28,7 +25,7 @@ class Container(NamedTuple):
     """
 
     head: Any
-    tables: Mapping[str, memoryview]
+    tables: Mapping[str, bytes]
 
 
 def pack(head: Mapping[str, Any], tables: Mapping[str, bytes]) -> bytes:
@@ -39,9 +36,9 @@ def pack(head: Mapping[str, Any], tables: Mapping[str, bytes]) -> bytes:
         tables: whose sizes the head will also have.
     """
     sizes = {name: len(table) for name, table in tables.items()}
-    text = json.dumps({**head, "tables": sizes}, separators=(",", ":")).encode()
-    body = b"".join([text, *tables.values()])
-    return _HEADER.pack(MAGIC, zlib.crc32(body), len(text)) + body
+    line = json.dumps({**head, "tables": sizes}, separators=(",", ":")).encode()
+    body = b"".join([line, b"\n", *tables.values()])
+    return zlib.crc32(body).to_bytes(CHECK_BYTES) + body
 
 
 def unpack(data: bytes, version: str) -> Container:
@@ -50,21 +47,18 @@ def unpack(data: bytes, version: str) -> Container:
     Raises:
         DamagedFile: a byte is missing or wrong, or the head names another version.
     """
+    body = data[CHECK_BYTES:]
+    if zlib.crc32(body).to_bytes(CHECK_BYTES) != data[:CHECK_BYTES]:
+        raise DamagedFile
     try:
-        magic, checksum, head_size = _HEADER.unpack_from(data)
-        body = memoryview(data)[_HEADER.size :]
-        if magic != MAGIC or checksum != zlib.crc32(body):
-            raise DamagedFile
-        head = json.loads(bytes(body[:head_size]))
-        if head["version"] != version:
-            raise DamagedFile
-        tables: dict[str, memoryview] = {}
-        end = head_size
+        start = body.index(b"\n") + 1
+        head = json.loads(body[:start])
+        tables: dict[str, bytes] = {}
         for name, size in head["tables"].items():
-            tables[name] = body[end : end + size]
-            end += size
-        if end != len(body):
-            raise DamagedFile
-    except (ValueError, LookupError, TypeError, RecursionError, struct.error):
+            tables[name] = body[start : start + size]
+            start += size
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise DamagedFile from None
+    if start != len(body) or head["version"] != version:
+        raise DamagedFile
     return Container(head, tables)

@@ -1,22 +1,93 @@
-"""What a search asks of a snapshot."""
+"""The passages of all files at one moment, and what a search asks of them.
+
+Passages are numbered, those of one file in a row. A passage keeps its number, so those
+of a file that is gone, or was read again, belong to no file any more, though its words
+still lead to them.
+"""
 
 import bisect
 import functools
 import itertools
-import operator
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from filemem.index.snapshot import BY_ASSISTANT, RETELLS, IndexedFile, Snapshot
-from filemem.store.paths import live
-from filemem.text import plain
+from filemem.store.paths import is_archived, kind_of, live
+from filemem.text import plain, terms
 
-NEAR_RATIO = (
-    0.8  # of 1, how alike two words are of which one may be meant for the other
-)
+BYTES_OF_NUMBER = 4
+BYTES_OF_POSTING = 5  # of the postings of a key: all numbers first, then all times
+NEAR_RATIO = 0.8
+"""How alike two words are, of 1, of which one may be meant for the other."""
 
-_RETELLS = bytes(flags & RETELLS for flags in range(256))  # a table: by flags
+BY_ASSISTANT = 1
+"""Flag of a passage: its words are an assistant's, as its file says."""
+ASKS = 2
+"""Flag: it ends in a question."""
+APART = 4
+"""Flag: it does not lean on what stands before it, as it begins a file, comes after a
+pause, or continues a long turn."""
+
+Stats = tuple[int, int, int, int]
+"""Of a file: its times of modification and of inode change in nanoseconds, its size in
+bytes, its inode. No program can set the second, which so tells a file that was put back
+with its old time."""
+
+
+@dataclass(frozen=True)
+class IndexedFile:
+    """A file as it was read.
+
+    Attributes:
+        path: relative to the user's folder.
+        stats: as they were before it was read.
+        is_settled: any later change shows in its stats.
+        date: its day as an ordinal, 0 if it has none.
+        first, count: the number of its first passage, and how many it has.
+        particulars: the well-formed values of its front matter, and under `names` the
+            groups of names that stand for one thing.
+        day_starts: where in it another day begins: the place of a passage, and the day
+            as an ordinal, 0 for the file's own.
+    """
+
+    path: str
+    stats: Stats
+    is_settled: bool
+    date: int
+    first: int
+    count: int
+    particulars: dict[str, Any]
+    day_starts: list[tuple[int, int]]
+
+    @property
+    def kind(self) -> str:
+        """Return the kind that the path decides."""
+        return kind_of(self.path)
+
+    @property
+    def archived(self) -> bool:
+        """Tell whether it lies in the archive."""
+        return is_archived(self.path)
+
+    @property
+    def numbers(self) -> range:
+        """Return the numbers of its passages."""
+        return range(self.first, self.first + self.count)
+
+    @property
+    def days(self) -> list[int]:
+        """Return its days as ordinals: its own, those of turns, that of an event."""
+        days = [self.date, *(day for _, day in self.day_starts)]
+        return [day for day in dict.fromkeys(days) if day]
+
+    def day(self, number: int) -> int:
+        """Return the day of a passage as an ordinal: its own, or the file's."""
+        found = self.date
+        for place, day in self.day_starts:
+            if self.first + place <= number:
+                found = day or self.date
+        return found
 
 
 class Postings(NamedTuple):
@@ -25,74 +96,54 @@ class Postings(NamedTuple):
     Attributes:
         numbers: of the passages, ascending.
         times: how often it stands in each.
-        frequency: in how many of those that count, at least 1 if there are any.
     """
 
     numbers: "array[int]"
     times: "array[int]"
-    frequency: int
 
 
+@dataclass(frozen=True)
 class Corpus:
-    """The passages of all files.
+    """The passages of all files, a value: a change makes another one.
 
     Attributes:
+        files: as they were read, in the order of their passages.
+        speaker_names: folded, by the number of the speaker; 0 is nobody.
         lines: by passage its first line.
-        firsts: by passage the first one of its file.
         speakers: by passage the number of its speaker.
-        speaker_names: folded, by their numbers; 0 is nobody.
         lengths: by passage its length in words, stop words aside.
         flags: by passage what is known of it.
-        files: how many there are, those in the archive among them.
-        archived: how many are in the archive.
-        count: how many passages count for how common a word is: all but those that
-            retell others (a fact its turns), if these are the smaller half.
-        mean_length: of those that count, in words.
+        packed: the postings of each token, by its key.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._files = snapshot.files
-        self._firsts = [file.first for file in snapshot.files]
-        self._snapshot = snapshot
-        self._postings: dict[str, Postings] = {}
-        self.lines: Sequence[int] = snapshot.lines
-        self.speakers: Sequence[int] = snapshot.speakers
-        self.speaker_names: Sequence[str] = snapshot.speaker_names
-        self.lengths: Sequence[int] = snapshot.lengths
-        self.flags: Sequence[int] = snapshot.flags
-        self.files = len(snapshot.files)
-        self.archived = sum(file.archived for file in snapshot.files)
-        self._is_live = bytearray(len(snapshot.lines))
-        firsts = array("I", bytes(array("I").itemsize * len(snapshot.lines)))
-        for file in snapshot.files:
-            span = slice(file.first, file.first + file.count)
-            self._is_live[span] = b"\1" * file.count
-            firsts[span] = array("I", [file.first]) * file.count
-        self.firsts: Sequence[int] = firsts
-        self._has_gaps = 0 in self._is_live
-        retells = snapshot.flags.tobytes().translate(_RETELLS)
-        self._counts = bytes(map(operator.gt, self._is_live, retells))
-        if 2 * self._counts.count(1) < snapshot.live:
-            self._counts = bytes(self._is_live)
-        self.count = self._counts.count(1)
-        total = sum(itertools.compress(self.lengths, self._counts))
-        self.mean_length = total / max(1, self.count)
+    files: list[IndexedFile]
+    speaker_names: list[str]
+    lines: "array[int]"
+    speakers: "array[int]"
+    lengths: "array[int]"
+    flags: "array[int]"
+    packed: dict[bytes, bytes]
 
     # -- files ---------------------------------------------------------------------
 
-    def entries(self) -> Sequence[IndexedFile]:
-        """Return every file, in no order."""
-        return self._files
-
-    def file(self, number: int) -> IndexedFile:
-        """Return the file of a passage."""
-        # Of files that begin at one number only the last has passages.
-        return self._files[bisect.bisect_right(self._firsts, number) - 1]
+    @functools.cached_property
+    def archived(self) -> int:
+        """Return how many files are in the archive."""
+        return sum(file.archived for file in self.files)
 
     @functools.cached_property
     def by_live_path(self) -> dict[str, IndexedFile]:
         """Return every file by its path outside of the archive."""
-        return {live(file.path): file for file in self._files}
+        return {live(file.path): file for file in self.files}
+
+    def file(self, number: int) -> IndexedFile:
+        """Return the file of a passage."""
+        # Of files that begin at one number only the last has passages.
+        return self.files[bisect.bisect_right(self._starts, number) - 1]
+
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        return [file.first for file in self.files]
 
     def dated(self, first: int, last: int) -> list[IndexedFile]:
         """Return the files with a day from `first` to `last`.
@@ -100,19 +151,48 @@ class Corpus:
         Args:
             first, last: days as ordinals; both count. A file without a day has none.
         """
-        first = max(1, first)
         found: list[IndexedFile] = []
-        for file in self._files:
+        for file in self.files:
             days = file.days if file.day_starts else [file.date]
-            if any(first <= day <= last for day in days):
+            if any(day and first <= day <= last for day in days):
                 found.append(file)
         return found
 
     @functools.cached_property
     def names(self) -> list[tuple[str, ...]]:
         """Return the groups of names that stand for one thing, in folded words."""
-        groups = [file.particulars.get("names", ()) for file in self._files]
+        groups = [file.particulars.get("names", ()) for file in self.files]
         return list(dict.fromkeys(map(tuple, itertools.chain(*groups))))
+
+    # -- passages ------------------------------------------------------------------
+
+    @functools.cached_property
+    def firsts(self) -> "array[int]":
+        """Return by passage the first one of its file."""
+        firsts = self.lines[:]
+        for file in self.files:
+            span = slice(file.first, file.first + file.count)
+            firsts[span] = array("I", [file.first]) * file.count
+        return firsts
+
+    @functools.cached_property
+    def _is_live(self) -> bytearray:
+        """Return by passage 1 if it belongs to a file, else 0."""
+        is_live = bytearray(len(self.lines))
+        for file in self.files:
+            is_live[file.first : file.first + file.count] = b"\1" * file.count
+        return is_live
+
+    @functools.cached_property
+    def count(self) -> int:
+        """Return how many passages belong to a file."""
+        return self._is_live.count(1)
+
+    @functools.cached_property
+    def mean_length(self) -> float:
+        """Return the mean length of a passage, in words."""
+        total = sum(itertools.compress(self.lengths, self._is_live))
+        return total / max(1, self.count)
 
     def by_assistant(self, number: int) -> bool:
         """Tell whether a passage holds an assistant's words, as its file says."""
@@ -125,24 +205,26 @@ class Corpus:
         return list(self._tokens(f"{stem}\0"))
 
     def frequency(self, token: str) -> int:
-        """Return in how many passages that count a token stands.
-
-        It is at least 1 if the token stands anywhere.
-        """
-        return self.postings(token).frequency
+        """Return in how many passages a token stands."""
+        return len(self.postings(token).numbers)
 
     def postings(self, token: str) -> Postings:
         """Return where a token stands."""
         if token not in self._postings:
-            numbers, times = self._snapshot.postings(token)
-            if self._has_gaps:
+            packed = self.packed.get(key_of(token), b"")
+            middle = len(packed) // BYTES_OF_POSTING * BYTES_OF_NUMBER
+            numbers = array("I", packed[:middle])
+            times = array("B", packed[middle:])
+            if self.count < len(self._is_live):
                 is_live = bytes(map(self._is_live.__getitem__, numbers))
                 numbers = array("I", itertools.compress(numbers, is_live))
                 times = array("B", itertools.compress(times, is_live))
-            counted = sum(map(self._counts.__getitem__, numbers))
-            frequency = max(counted, min(len(numbers), 1))
-            self._postings[token] = Postings(numbers, times, frequency)
+            self._postings[token] = Postings(numbers, times)
         return self._postings[token]
+
+    @functools.cached_property
+    def _postings(self) -> dict[str, Postings]:
+        return {}
 
     def near(self, word: str, limit: int = 3) -> list[str]:
         """Return other tokens that are spelt nearly so and begin alike.
@@ -158,12 +240,22 @@ class Corpus:
     def _tokens(self, start: str) -> Iterator[str]:
         """Yield the tokens whose keys begin so, and that stand in a file."""
         prefix = start.encode()
-        for place in range(
-            bisect.bisect_left(self._snapshot.keys, prefix), len(self._snapshot.keys)
-        ):
-            key = self._snapshot.keys[place]
+        first = bisect.bisect_left(self._keys, prefix)
+        for place in range(first, len(self._keys)):
+            key = self._keys[place]
             if not key.startswith(prefix):
                 return
             token = key.decode().partition("\0")[2]
             if self.frequency(token):
                 yield token
+
+    @functools.cached_property
+    def _keys(self) -> list[bytes]:
+        """Return all keys, sorted, so that the words of one stem are side by side."""
+        return sorted(self.packed)
+
+
+def key_of(token: str) -> bytes:
+    """Return the key of a token, which begins with its stem."""
+    stem = terms.stem(token.removeprefix("["))
+    return f"{stem}\0{token}".encode()

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from filemem.index import snapshot
-from filemem.index.snapshot import Builder, IndexedFile, Stats
+from filemem.index import corpus
+from filemem.index.corpus import IndexedFile, Stats
+from filemem.index.snapshot import Builder
 from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
 from filemem.store.paths import PROFILE, when_of
 from filemem.store.roles import Role
@@ -14,7 +15,6 @@ from filemem.text import terms
 from filemem.text.plain import LINK
 
 PAUSE_MINUTES = 45  # after which what is said no longer replies to what was said before
-_SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _TURNS = re.compile(r"\([^()]*\.\w+:\d+(?:,\d+)*\)")  # that a line of a summary retells
 
 
@@ -49,7 +49,7 @@ def add_file(
         event = memory.metadata.get("day")
         if event:  # behind the passages, which were said on other days
             day_starts.append((builder.next - first, event.toordinal()))
-    builder.files.append(
+    builder.add_file(
         IndexedFile(
             path=path,
             stats=stats,
@@ -91,7 +91,6 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     has_paused = pauses([passage.time for passage in passages])
     speakers = {passage.speaker for passage in passages}
     assistants = {one for one in speakers if memory.role(one) is Role.ASSISTANT}
-    cites = _SOURCE.search(str(memory.metadata.get("source", ""))) is not None
     mark = _mark_of_source(memory)
     day_starts: list[tuple[int, int]] = []
     day = None
@@ -108,24 +107,16 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
         speech, caption = terms.split_captions(text)
         flags = 0
         if passage.speaker in assistants:
-            flags |= snapshot.BY_ASSISTANT
+            flags |= corpus.BY_ASSISTANT
         has_paused_here = is_new_day or has_paused[place]
         if start or has_paused_here or _is_apart(memory, place):
-            flags |= snapshot.APART
-        if cites or (mark and mark.search(passage.text)):
-            flags |= snapshot.RETELLS
+            flags |= corpus.APART
         if terms.ends_in_question(speech):
-            flags |= snapshot.ASKS
-        shown = [f"[{token}" for token in _tokens(caption)]
-        heading = "" if memory.kind == "summaries" else passage.context
-        more = _tokens(heading) + shown
-        builder.add_passage(
-            passage.line,
-            passage.speaker,
-            flags,
-            _tokens(speech),
-            more,
-        )
+            flags |= corpus.ASKS
+        more = [f"[{token}" for token in _tokens(caption)]
+        if memory.kind != "summaries":
+            more += _tokens(passage.context)
+        builder.add_passage(passage.line, passage.speaker, flags, _tokens(speech), more)
     return day_starts
 
 

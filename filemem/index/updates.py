@@ -15,16 +15,14 @@ import os
 import sys
 import threading
 import time
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.index.corpus import Corpus
+from filemem.index.corpus import Corpus, Stats
 from filemem.index.ingest import add_file
-from filemem.index.snapshot import EMPTY, Builder, Snapshot, Stats
+from filemem.index.snapshot import EMPTY, Builder, pack, unpack
 from filemem.store import files
 from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
 from filemem.store.memory import LARGEST, Memory, parse
@@ -53,46 +51,31 @@ def of(folder: Folder) -> "Index":
     return found
 
 
-class _Listing(NamedTuple):
-    """The paths of what lies in a folder, as it was with these stats."""
-
-    stats: Stats
-    folders: list[str]
-    files: list[str]
-
-
 class Index:
     """The index of one user's folder. Several threads may use it.
 
-    Attributes:
-        folder: the user's.
-        progress: told how many files are read, and of how many.
+    `folder` is the user's.
     """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self.progress: Progress = no_progress
         self._lock = threading.Lock()
-        self._listings: dict[str, _Listing] = {}
         self._stamp: Stats = _CHANGING  # of the snapshot's file
         self._memories: dict[tuple[str, Stats], Memory] = {}
-        self._corpus: Corpus | None = None
-        self._known: dict[str, Stats] = {}
+        self._kept_bytes = 0  # of these
         self._hold(EMPTY)
 
-    def corpus(self, progress: Progress | None = None) -> Corpus:
+    def corpus(self, progress: Progress = no_progress) -> Corpus:
         """Return the passages of all files as they are now.
 
         Args:
-            progress: in the place of the index's own.
+            progress: told how many files are read, and of how many.
         """
         with self._lock:
             listed = self._look()
             self._load(listed)
             if listed != self._known:
-                self._update(progress or self.progress)
-            if self._corpus is None:
-                self._corpus = Corpus(self._snapshot)
+                self._update(progress)
             return self._corpus
 
     def memory(self, path: str, stats: Stats) -> Memory:
@@ -106,9 +89,10 @@ class Index:
             return known
         memory = parse(path, files.read(f"{self.folder.root}/{path}", LARGEST))
         if _is_settled(stats):
-            kept = sum(size for _, (_, _, size, _) in self._memories)
-            if kept + len(memory.data) > MAX_KEPT_BYTES:
+            self._kept_bytes += len(memory.data)
+            if self._kept_bytes > MAX_KEPT_BYTES:
                 self._memories = {}
+                self._kept_bytes = len(memory.data)
             self._memories[path, stats] = memory
         return memory
 
@@ -126,13 +110,12 @@ class Index:
                 with self._writing(DISCARD_WAIT_S):
                     files.remove(self._path())
 
-    def _hold(self, snapshot: Snapshot) -> None:
-        """Take a snapshot for the state of the files."""
-        self._snapshot = snapshot
-        self._corpus = None
+    def _hold(self, corpus: Corpus) -> None:
+        """Take a corpus for the state of the files."""
+        self._corpus = corpus
         self._known = {
             file.path: file.stats if file.is_settled else _CHANGING
-            for file in snapshot.files
+            for file in corpus.files
         }
 
     def _path(self, name: str = "") -> str:
@@ -143,36 +126,13 @@ class Index:
     def _look(self) -> dict[str, Stats]:
         """Return the stats of every memory's file, as `Folder.files` lists them."""
         found: dict[str, Stats] = {}
-        waiting = [""]
-        while waiting:
-            folder = waiting.pop()
-            with contextlib.suppress(OSError):
-                listing = self._listing(folder)
-                waiting += listing.folders
-                for path in listing.files:
-                    try:
-                        found[path] = _stats(os.lstat(f"{self.folder.root}/{path}"))
-                    except FileNotFoundError:
-                        continue
-        return found
-
-    def _listing(self, folder: str) -> _Listing:
-        """Return the names in a folder, listed again if its stats have changed."""
-        place = f"{self.folder.root}/{folder}"
-        stats = _stats(os.lstat(place))
-        known = self._listings.get(folder)
-        if known and known.stats == stats:
-            return known
-        found = _Listing(stats if _is_settled(stats) else _CHANGING, [], [])
-        prefix = f"{folder}/" if folder else ""
-        with os.scandir(place) as entries:
-            for entry in entries:
-                path = prefix + entry.name
-                if is_memory(entry):
-                    found.files.append(path)
-                elif entry.is_dir(follow_symlinks=False) and enters(path, entry):
-                    found.folders.append(path)
-        self._listings[folder] = found
+        for path, entry in files.walk(self.folder.root, enters):
+            is_file = entry.is_file(follow_symlinks=False)
+            if is_file and (path in self._known or is_memory(entry)):
+                try:
+                    found[path] = _stats(entry.stat(follow_symlinks=False))
+                except FileNotFoundError:
+                    continue
         return found
 
     # -- taking changes in ---------------------------------------------------------
@@ -207,13 +167,14 @@ class Index:
         """Read the files that are new or have changed, and drop those that are gone."""
         kept = [
             file
-            for file in self._snapshot.files
+            for file in self._corpus.files
             if listed.get(file.path) == self._known[file.path]
         ]
-        builder = Builder(replace(self._snapshot, files=kept))
+        builder = Builder(replace(self._corpus, files=kept))
+        unchanged = {file.path for file in kept}
         if builder.next >= COMPACT_ABOVE * sum(file.count for file in kept):
             builder = Builder(EMPTY)
-        unchanged = {file.path for file in builder.files}
+            unchanged = set()
         wanted = [path for path in listed if path not in unchanged]
         collects = gc.isenabled()
         gc.disable()  # reading makes no cycles; to look for some takes an eighth of it
@@ -225,7 +186,7 @@ class Index:
         finally:
             if collects:
                 gc.enable()
-        self._hold(builder.snapshot())
+        self._hold(builder.corpus())
         progress(len(wanted), len(wanted))
 
     def _read(self, builder: Builder, path: str, stats: Stats) -> None:
@@ -255,7 +216,7 @@ class Index:
         most = MAX_SNAPSHOT_BYTES + 10 * sum(size for _, _, size, _ in listed.values())
         try:
             data = files.read(self._path(_SNAPSHOT), most)
-            self._hold(Snapshot.unpack(data, _version()))
+            self._hold(unpack(data, _version()))
         except (OSError, FilememError, ValueError, LookupError, TypeError):
             self._hold(EMPTY)
 
@@ -268,7 +229,7 @@ class Index:
         new = f"{path}.new"
         descriptor = files.open_regular(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with open(descriptor, "wb") as file:
-            file.write(self._snapshot.pack(_version()))
+            file.write(pack(self._corpus, _version()))
         os.replace(new, path)
         self._stamp = _stats(os.lstat(path))
 
@@ -280,7 +241,7 @@ def _version() -> str:
     That is how they are read and packed, and by which Python on which machine.
     """
     package = Path(__file__).parents[1]
-    made_by = f"{sys.version_info} {sys.byteorder} {unicodedata.unidata_version}"
+    made_by = f"{sys.version} {sys.byteorder}"
     found = hashlib.blake2b(made_by.encode(), digest_size=16)
     sources = [package / "data" / name for name in _WORDS]
     for room in _SOURCES:

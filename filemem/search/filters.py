@@ -67,7 +67,7 @@ def read_filters(
     Raises:
         NotFound: no file has this path, or nobody has this name.
     """
-    if path and not any(globs.matcher(path)(file.path) for file in corpus.entries()):
+    if path and not any(globs.matcher(path)(file.path) for file in corpus.files):
         raise folder.no_match(path)
     speakers = None if speaker is None else speaker_numbers(corpus, speaker)
     return Filters(path, speakers, days)

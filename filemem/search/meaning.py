@@ -129,7 +129,7 @@ def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, fl
     if not len(cosines):
         return {}
     begins = numpy.zeros(len(corpus.flags) + 1, bool)
-    begins[[file.first for file in corpus.entries()]] = True
+    begins[[file.first for file in corpus.files]] = True
     follows = numpy.diff(likeness.numbers, prepend=-9) == 1
     follows &= ~begins[likeness.numbers]
     before = numpy.where(follows, numpy.roll(cosines, 1), cosines)

@@ -101,7 +101,7 @@ def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
     """
     if any(hit.day_named for hit in hits):
         return []
-    entries = corpus.entries()
+    entries = corpus.files
     for days in query.days:
         if corpus.dated(days.first, days.last):
             return []

@@ -110,7 +110,7 @@ def search_files(
     notes = search_notes(request, candidates, chosen, given)
     if meant.note:
         notes.append(meant.note)
-    files = sum(map(filters.admits_file, corpus.entries()))
+    files = sum(map(filters.admits_file, corpus.files))
     shown = {hit.excerpt for hit in chosen}
     has_more = any(hit.excerpt not in shown for hit in hits)
     return Found(chosen, files, notes, has_more or len(best) < len(meant.matches))

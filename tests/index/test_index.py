@@ -5,11 +5,9 @@ import os
 import re
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import zlib
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,21 +15,19 @@ from programs import lay
 
 from filemem.index import APART, ASKS, Corpus, Index
 from filemem.index.container import DamagedFile
-from filemem.index.snapshot import RETELLS, Snapshot
+from filemem.index.snapshot import unpack
 from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text import terms
 
-TURNS = (
-    "- **Ann** 09:30: I tried oolong tea.\n"
-    "- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
-    "- **assistant** 10:31: Oolong, oolong!\n"
-)
+TALK = "sessions/2026/2026-05-04-0930-tea.md"
+WALK = "sessions/2026/2026-05-05-1000-walk.md"
 FILES = {
-    "sessions/2026/2026-05-04-0930-tea.md": TURNS,
-    "sessions/2026/2026-05-05-1000-walk.md": "- **Ann** 10:00: We walked.\n",
-    "facts/2026/2026-05-04-oolong.md": "---\nimportance: 7\nsource: a.md:3\n---\nTea.\n",
-    "facts/2026-05-05-city.md": "---\naliases: [NYC]\n---\n# New York City\n\nA home.\n",
+    TALK: "- **Ann** 09:30: I tried oolong tea.\n"
+    "- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
+    "- **assistant** 10:31: Oolong, oolong!\n",
+    WALK: "- **Ann** 10:00: We walked.\n",
+    "facts/2026-05-05-city.md": "---\naliases: [NYC]\n---\n# New York City\n",
     "archive/facts/2024-01-02-old.md": "Drank coffee.\n",
 }
 
@@ -43,10 +39,10 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(str(tmp_path / "ann"), "ann")
 
 
-def places(corpus: Corpus, token: str) -> Counter[tuple[str, int]]:
+def places(corpus: Corpus, token: str) -> dict[tuple[str, int], int]:
     """Where a token stands: (path, line) -> count."""
-    found: Counter[tuple[str, int]] = Counter()
-    for number, count in zip(*corpus.postings(token)[:2], strict=True):
+    found: dict[tuple[str, int], int] = {}
+    for number, count in zip(*corpus.postings(token), strict=True):
         found[corpus.file(number).path, corpus.lines[number]] = count
     return found
 
@@ -54,26 +50,16 @@ def places(corpus: Corpus, token: str) -> Counter[tuple[str, int]]:
 def answers(corpus: Corpus) -> object:
     """Everything that a corpus says of its files, but for the numbers it gives them."""
     tokens = sorted(set(terms.tokens(" ".join(FILES.values()))))
-    held = [(token, places(corpus, token), corpus.frequency(token)) for token in tokens]
-    return held, sorted(one.path for one in corpus.entries())
+    held = [(token, places(corpus, token)) for token in tokens]
+    return held, sorted(one.path for one in corpus.files)
 
 
 def where(folder: Folder) -> Path:
     return Path(folder.bookkeeping("index"))
 
 
-def test_what_a_search_asks_of_a_file(folder: Folder) -> None:
-    corpus = Index(folder).corpus()
-    entries = {entry.path: entry for entry in corpus.entries()}
-    fact = entries["facts/2026/2026-05-04-oolong.md"]
-    assert (fact.kind, fact.archived, fact.count) == ("facts", False, 1)
-    assert fact.particulars == {"importance": 7, "source": "a.md:3"}
-    assert entries["archive/facts/2024-01-02-old.md"].archived
-    assert (corpus.files, corpus.archived, corpus.count) == (5, 1, 6)
-    assert corpus.names == [("new york city", "nyc")]
-    assert corpus.near("oolonh") == ["oolong"]
-    assert corpus.concept("tea") == ["[tea", "tea"]
-    assert corpus.frequency("tea") == 1  # a fact makes no word of its turns more common
+def write_fact(folder: Folder, day: int, text: str) -> None:
+    lay(folder.root, {f"facts/2026-05-{day:02}-new.md": text})
 
 
 def test_a_file_without_a_day_is_of_no_day(folder: Folder) -> None:
@@ -83,42 +69,40 @@ def test_a_file_without_a_day_is_of_no_day(folder: Folder) -> None:
 
 
 def test_what_the_index_knows_of_passages(folder: Folder) -> None:
+    """Captions are words to find a passage by, and make it no longer."""
     corpus = Index(folder).corpus()
-    numbers = {entry.path: entry.numbers for entry in corpus.entries()}
-    first, second, third = numbers["sessions/2026/2026-05-04-0930-tea.md"]
-    (fact,) = numbers["facts/2026/2026-05-04-oolong.md"]
-    assert [corpus.lengths[number] for number in (first, second, third)] == [3, 1, 2]
+    [talk] = [entry for entry in corpus.files if entry.path == TALK]
+    _first, second, third = talk.numbers
+    assert [corpus.lengths[number] for number in talk.numbers] == [3, 1, 2]
     assert [corpus.flags[number] & APART for number in (second, third)] == [0, APART]
     assert corpus.flags[second] & ASKS and corpus.by_assistant(third)
-    path = "sessions/2026/2026-05-04-0930-tea.md"
-    assert places(corpus, "oolong") == {(path, 1): 1, (path, 2): 1, (path, 3): 2}
-    assert places(corpus, "[pot") == {(path, 2): 1}
-    flags = {corpus.file(n).kind: corpus.flags[n] & RETELLS for n in (first, fact)}
-    assert flags == {"sessions": 0, "facts": RETELLS}
+    assert places(corpus, "oolong") == {(TALK, 1): 1, (TALK, 2): 1, (TALK, 3): 2}
+    assert corpus.concept("tea") == ["[tea", "tea"]
+    assert corpus.names == [("new york city", "nyc")]
+    assert (len(corpus.files), corpus.archived, corpus.count) == (4, 1, 6)
 
 
 def test_a_damaged_byte_anywhere_is_noticed(folder: Folder) -> None:
     Index(folder).corpus()
     whole = (where(folder) / "snapshot").read_bytes()
     version = re.search(rb'"version":"(\w+)"', whole)
-    assert version and Snapshot.unpack(whole, version[1].decode())
+    assert version and unpack(whole, version[1].decode())
     for place, byte in enumerate(whole):
         flipped = whole[:place] + bytes([byte ^ 1]) + whole[place + 1 :]
         for spoilt in (whole[:place], flipped):
             with pytest.raises(DamagedFile):
-                Snapshot.unpack(spoilt, version[1].decode())
+                unpack(spoilt, version[1].decode())
 
 
 def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
     """A snapshot whose check is right, with all kinds of wrong in it."""
     right = answers(Index(folder).corpus())
     snapshot = where(folder) / "snapshot"
-    magic = snapshot.read_bytes()[:16]
-    head = snapshot.read_bytes()[24:]
-    renamed = head.replace(b"2026-05", b"2025-05")
-    for made_up in (renamed, b"[" * 100_000, b'{"version":1}', head + b"\xff" * 64):
-        sizes = struct.pack("<II", zlib.crc32(made_up), len(made_up))
-        snapshot.write_bytes(magic + sizes + made_up)
+    body = snapshot.read_bytes()[4:]
+    renamed = body.replace(b"2026-05", b"2025-05")
+    deep = b"[" * 100_000 + b"\n"
+    for made_up in (renamed, deep, b'{"version":1}\n', body + b"\xff" * 64, b"[]\n"):
+        snapshot.write_bytes(zlib.crc32(made_up).to_bytes(4) + made_up)
         assert answers(Index(folder).corpus()) == right
     os.truncate(snapshot, 1 << 33)
     assert answers(Index(folder).corpus()) == right
@@ -127,14 +111,13 @@ def test_what_somebody_made_up_ends_no_question(folder: Folder) -> None:
 
 def test_who_holds_the_lock_delays_nobody_for_long(folder: Folder) -> None:
     Index(folder).corpus()
-    facts = Path(folder.root, "facts")
     with files.lock(folder.bookkeeping("index/lock")):
-        (facts / "2026-05-06-new.md").write_text("A zebra.\n")
+        write_fact(folder, 6, "A zebra.\n")
         index = Index(folder)
         assert places(index.corpus(), "zebra")
-        (facts / "2026-05-07-new.md").write_text("Two zebras.\n")
+        write_fact(folder, 7, "Two zebras.\n")
         assert places(index.corpus(), "zebras") and places(index.corpus(), "zebra")
-    (facts / "2026-05-08-new.md").write_text("Three zebras.\n")
+    write_fact(folder, 8, "Three zebras.\n")
     for one in (index, Index(folder)):
         assert len(places(one.corpus(), "zebras")) == 2
 
@@ -153,7 +136,7 @@ def test_nothing_of_a_deleted_file_stays_once_discarded(folder: Folder) -> None:
     index = Index(folder)
     index.corpus()
     assert b"walked" in (where(folder) / "snapshot").read_bytes()
-    Path(folder.root, "sessions/2026/2026-05-05-1000-walk.md").unlink()
+    Path(folder.root, WALK).unlink()
     index.discard()
     assert not where(folder).exists()
     right = answers(index.corpus())

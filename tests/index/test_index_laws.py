@@ -72,12 +72,12 @@ def says(corpus: Corpus) -> object:
     held: dict[str, dict[tuple[str, int], int]] = {}
     tokens = [token for word in [*WORDS, "Ann"] for token in terms.tokens(word)]
     for token in [*tokens, *(f"[{token}" for token in tokens)]:
-        held[token] = {"": corpus.frequency(token)}  # type: ignore[dict-item]
-        for number, times in zip(*corpus.postings(token)[:2], strict=True):
+        held[token] = {}
+        for number, times in zip(*corpus.postings(token), strict=True):
             entry = corpus.file(number)
             held[token][entry.path, number - entry.first] = times
     known: dict[str, object] = {}
-    for entry in corpus.entries():
+    for entry in corpus.files:
         passages = [
             (
                 corpus.lines[number],

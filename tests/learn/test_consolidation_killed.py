@@ -33,7 +33,7 @@ def store(place: Path) -> Path:
     for path, said in TALKS.items():
         assert list(consolidate.run(user, AT, READER)) or path == min(TALKS)
         lay(user.root, {path: "".join(f"- **Ann** 09:30: {text}\n" for text in said)})
-    list(index.of(user).corpus().entries())
+    list(index.of(user).corpus().files)
     return place / "store"
 
 
