@@ -345,7 +345,7 @@ def sweep(
     """
     with JobRun(folder, "sweep", at, dry=dry) as run:
         plan = plan_sweep(folder, at.date(), progress, large=large)
-        return run.committed(apply_sweep(folder, plan, at, progress, dry=dry))
+        return run.committed(apply_sweep(folder, plan, at, dry=dry))
 
 
 def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:

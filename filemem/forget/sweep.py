@@ -113,12 +113,7 @@ def _keep_cited(
 
 
 def apply_sweep(
-    folder: Folder,
-    plan: SweepPlan,
-    at: dt.datetime,
-    progress: Progress = no_progress,
-    *,
-    dry: bool = False,
+    folder: Folder, plan: SweepPlan, at: dt.datetime, *, dry: bool = False
 ) -> JobDone:
     """Move what the plan says, and say what stayed; `dry`: only say it."""
     back = {path: live(path) for path in plan.to_restore}
@@ -127,7 +122,7 @@ def apply_sweep(
         stayed = {path: draft_stays(path) for path in sorted(drafts)}
     else:
         usage.note_sweep(folder, plan.own_files, len(plan.waiting), at.date())
-        stayed = recalls.archive(folder, plan.to_archive, at, progress)
+        stayed = recalls.archive(folder, plan.to_archive, at)
         stayed |= folder.move(back)
     went = {path: why for path, why in plan.to_archive.items() if path not in stayed}
     came = {

@@ -15,18 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from filemem.errors import FilememError, NotFound, Problem
-from filemem.store import files, frontmatter, person
+from filemem.store import files, person
 from filemem.store.folder import Folder
-from filemem.store.memory import parse
+from filemem.store.memory import Memory, parse
 from filemem.text.plain import nearest, one_line
 
 NAME = "filemem.yaml"  # in a store
 OWN_NAME = "config.yaml"  # in the person's configuration folder
 STORES = "stores"  # a key of it: a mapping of settings for each store, by its path
-MAX_BYTES = 100_000  # all settings with their descriptions have 3,000
 ENVIRONMENT = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}
 RECALL = ("before", "tools", "both")
-EMBEDDINGS = ("model", "endpoint", "except", "query_prefix", "passage_prefix")
+EMBEDDINGS = {
+    "model": str,
+    "endpoint": str,
+    "except": list,
+    "query_prefix": str,
+    "passage_prefix": str,
+}
 # What only the person decides; in a store's file these mean nothing.
 PERSONS = ("model", "base_url", "redact", "embeddings")
 # These can do no harm, so those of a store of before still count.
@@ -96,12 +101,16 @@ def of(folder: Folder) -> Config:
 
 def load(root: str | Path) -> Config:
     """Return the settings for the store at `root`; raise ConfigError."""
-    own = _own_file()
-    found = own.checked(own.values)
-    for key, value in _named_by_store(root).items():
+    own = _read(_own_path())
+    found = _settings(own, own.front)
+    for key, value in _of_store(root).items():
         if key not in PERSONS:
             found[key] = value
-    return Config(**found | _for_store(own, root) | _environment())
+    found |= _for_store(own, root)
+    for key, name in ENVIRONMENT.items():
+        if os.environ.get(name):
+            found[key] = os.environ[name]
+    return Config(**found)
 
 
 def unanswered(root: str | Path, model: str = "") -> str:
@@ -113,12 +122,12 @@ def unanswered(root: str | Path, model: str = "") -> str:
     Raises:
         ConfigError: settings cannot be used.
     """
-    if ENVIRONMENT.keys() & _for_store(_own_file(), root).keys():
+    if ENVIRONMENT.keys() & _for_store(_read(_own_path()), root).keys():
         return ""
-    named = _named_by_store(root)
+    named = _of_store(root)
     settings = load(root)
-    theirs = named.get("model") or ""
-    address = named.get("base_url") or ""
+    theirs = named.get("model", "")
+    address = named.get("base_url", "")
     is_model_in_force = theirs in ("", model or settings.model)
     if is_model_in_force and address in ("", settings.base_url):
         return ""
@@ -135,50 +144,62 @@ def unanswered(root: str | Path, model: str = "") -> str:
 
 def misplaced(root: str | Path) -> list[Problem]:
     """Return what stands in a store's settings and has its place elsewhere."""
-    file = _file(root)
-    remedy = f"move it to {_own_file().path}, for this store alone below {STORES}"
+    file = _read(os.path.join(root, NAME))
+    remedy = f"move it to {_own_path()}, for this store alone below {STORES}"
     problems = []
-    for key in file.values:
+    for key in file.front:
         if key in PERSONS + MOVED:
             what = f"{key} is yours to say, not a store's"
-            problems.append(file.problem(key, what, remedy)._replace(path=NAME))
+            problems.append(Problem(NAME, file.line_of(key), what, remedy))
     return problems
 
 
-@dataclass(frozen=True)
-class _SettingsFile:
-    """A file of settings: its text and its mapping, which is not checked yet."""
+def _of_store(root: str | Path) -> dict[str, Any]:
+    """Return what a store's file says, the person's matters among it."""
+    file = _read(os.path.join(root, NAME))
+    return _settings(file, file.front)
 
-    path: str
-    text: str
-    values: dict[str, Any]
 
-    def problem(self, key: str, what: str, remedy: str) -> Problem:
-        line = parse(NAME, self.text.encode()).line_of(key)
-        return Problem(self.path, line, what, remedy)
+def _own_path() -> str:
+    return os.path.join(person.folder(), OWN_NAME)
 
-    def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return settings of the file in their types; raise ConfigError for a wrong
-        one."""
-        found = {}
-        for key, value in values.items():
-            if value is None or key == STORES:
-                continue
-            if key not in DEFAULTS:
-                likely = nearest(key, DEFAULTS, 1, 0.6) or DEFAULTS
-                remedy = f"did you mean {' or '.join(likely)}?"
-                what = f"unknown setting {key}"
-                raise ConfigError(self.problem(key, what, remedy))
-            if type(DEFAULTS[key]) is float and type(value) is int:
-                value = float(value)
-            rule = _rule_broken(key, value)
-            if rule:
-                what = f"{key} is {one_line(repr(value), 80)}"
-                raise ConfigError(self.problem(key, what, f"it takes {rule}"))
-            if key == "embeddings":
-                value = {"except": [], **value} if value else {}
-            found[key] = value
-        return found
+
+def _read(path: str) -> Memory:
+    """Read a file of settings as a YAML memory; an absent one is empty.
+
+    Raises:
+        ConfigError: it is no mapping.
+        Refused: it is no plain file, or too large.
+    """
+    data = b""
+    with suppress(NotFound):
+        data = files.read(path)
+    file = parse(path, data)
+    if file.front_matter.is_broken:
+        raise ConfigError(file.front_matter.problems[0])
+    return file
+
+
+def _settings(file: Memory, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a file in their types; raise ConfigError for a wrong one."""
+    found = {}
+    for key, value in given.items():
+        if value is None or key == STORES:
+            continue
+        line = file.line_of(key)
+        if key not in DEFAULTS:
+            likely = nearest(key, DEFAULTS, 1, 0.6) or DEFAULTS
+            what = f"unknown setting {key}"
+            remedy = f"did you mean {' or '.join(likely)}?"
+            raise ConfigError(Problem(file.path, line, what, remedy))
+        if type(DEFAULTS[key]) is float and type(value) is int:
+            value = float(value)
+        rule = _rule_broken(key, value)
+        if rule:
+            what = f"{key} is {one_line(repr(value), 80)}"
+            raise ConfigError(Problem(file.path, line, what, f"it takes {rule}"))
+        found[key] = value
+    return found
 
 
 def _rule_broken(key: str, value: Any) -> str:
@@ -186,11 +207,11 @@ def _rule_broken(key: str, value: Any) -> str:
     if key == "embeddings":
         is_right = value is False or _makes_vectors(value)
         return "" if is_right else f"a mapping, of {', '.join(EMBEDDINGS)}, or false"
-    default = DEFAULTS[key]
-    if type(value) is not type(default):
-        return _IN_WORDS[type(default)]
+    kind = type(DEFAULTS[key])
+    if type(value) is not kind:
+        return _IN_WORDS[kind]
     highest = 1 if key == "threshold" else math.inf
-    if type(value) in (int, float) and not 0 < value < highest:
+    if kind in (int, float) and not 0 < value < highest:
         return f"a number above 0 and below {highest}"
     if key == "recall" and value not in RECALL:
         return " or ".join(RECALL)
@@ -199,63 +220,21 @@ def _rule_broken(key: str, value: Any) -> str:
 
 def _makes_vectors(value: Any) -> bool:
     """Tell whether a mapping says what makes vectors, and of what."""
-    if not isinstance(value, dict) or not {"model"} <= value.keys() <= {*EMBEDDINGS}:
+    if not isinstance(value, dict) or "model" not in value:
         return False
-    texts = [text for key, text in value.items() if key != "except"]
-    left_out = value.get("except", [])
-    texts += left_out if isinstance(left_out, list) else [None]
-    return all(isinstance(text, str) and text for text in texts)
+    return all(
+        isinstance(entry, EMBEDDINGS.get(key, ())) for key, entry in value.items()
+    )
 
 
-def _file(root: str | Path) -> _SettingsFile:
-    return _read(os.path.join(root, NAME))
-
-
-def _named_by_store(root: str | Path) -> dict[str, Any]:
-    file = _file(root)
-    return file.checked(file.values)
-
-
-def _own_file() -> _SettingsFile:
-    return _read(os.path.join(person.folder(), OWN_NAME))
-
-
-def _read(path: str) -> _SettingsFile:
-    """Read a file of settings; an absent one has none.
-
-    Raises:
-        ConfigError: it is too large, or no mapping.
-        Refused: it is no plain file.
-    """
-    data = b""
-    with suppress(NotFound):
-        data = files.read(path, MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        what = f"larger than {MAX_BYTES:,} bytes, which is too much for settings"
-        raise ConfigError(Problem(path, 1, what, "write it anew"))
-    text = data.decode(errors="replace")
-    front = frontmatter.load(text, path)
-    if front.is_broken:
-        problem = front.problems[0]
-        what = problem.what.partition(":")[0]
-        remedy = "write one `key: value` a line"
-        raise ConfigError(problem._replace(what=what, remedy=remedy))
-    return _SettingsFile(path, text, front.values)
-
-
-def _for_store(own: _SettingsFile, root: str | Path) -> dict[str, Any]:
+def _for_store(own: Memory, root: str | Path) -> dict[str, Any]:
     """Return the person's settings for one store: what they answered, and wrote."""
     place = os.path.realpath(root)
     answered = person.entry_of(place)
     found = {key: answered[key] for key in ENVIRONMENT if answered.get(key)}
-    stores = own.values.get(STORES)
+    stores = own.front.get(STORES)
     for named, settings in stores.items() if isinstance(stores, dict) else ():
         is_this = os.path.realpath(os.path.expanduser(str(named))) == place
         if is_this and isinstance(settings, dict):
-            found |= own.checked(settings)
+            found |= _settings(own, settings)
     return found
-
-
-def _environment() -> dict[str, Any]:
-    given = {key: os.environ.get(name, "") for key, name in ENVIRONMENT.items()}
-    return {key: value for key, value in given.items() if value}

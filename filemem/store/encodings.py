@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from contextlib import suppress
 
 UTF_8 = "utf-8"
 BINARY = "binary"
@@ -19,9 +20,11 @@ def encoding_of(data: bytes) -> str:
         return "utf-16"
     if b"\0" in data[:_LOOKED_AT_BYTES]:
         return BINARY
+    with suppress(UnicodeDecodeError):
+        data.decode()
+        return UTF_8
     text = data.decode(errors="replace")
-    broken = text.count("\ufffd")
-    if not broken or broken <= len(_NOT_ASCII.findall(text)):
+    if text.count("\ufffd") <= len(_NOT_ASCII.findall(text)):
         return UTF_8
     # In GB 18030 bytes over 0x7f stand in rows, in Latin-1 they stand alone.
     runs = [len(run) for run in _HIGH_BYTES.findall(data)]

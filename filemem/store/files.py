@@ -20,7 +20,6 @@ MAX_DEPTH = 64  # folders in folders; what lies deeper is no memory
 MAX_NAME_BYTES = 255
 MAX_FOLDER_BYTES = 3000  # of the path of a folder that memories may lie in
 MAX_READ_BYTES = 100_000_000  # of any file that is read at once
-MAX_HOLDER_BYTES = 100  # of who holds a lock
 MAX_TRIES = 20  # of a change to a file that others keep changing
 SAVING_S = 0.05  # between two looks at a file that an editor emptied or moved aside
 SAVING_LOOKS = 6  # that are taken again
@@ -335,13 +334,13 @@ def _write_end(file: FileIO, data: bytes, *, durably: bool = True) -> int:
 
 
 @contextmanager
-def lock(path: str, wait: float = 10.0, *, signed: bool = False) -> Iterator[None]:
+def lock(
+    path: str, wait: float = 10.0, holder: str = "another process"
+) -> Iterator[None]:
     """Hold the lock file at `path` alone; a killed holder frees it.
 
-    `signed`: the file, which holds nothing else, says who has it and since when.
-
     Raises:
-        Busy: another process held it for `wait` seconds; it says which, since when.
+        Busy: another process held it for `wait` seconds.
     """
     end = time.monotonic() + wait
     while True:
@@ -350,27 +349,18 @@ def lock(path: str, wait: float = 10.0, *, signed: bool = False) -> Iterator[Non
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= end:
-                    holder = file.read(MAX_HOLDER_BYTES).decode(errors="replace")
-                    what = f"{(signed and holder) or 'another process'} holds {path}"
-                    raise Busy(f"{what}; try again when it is done.") from None
+                    raise busy(holder, path) from None
                 time.sleep(0.005)
                 continue
             # Else it was deleted while we waited, and others lock a new one.
             if _is_at(file, path):
-                if signed:
-                    _sign(file)
                 yield
-                if signed:
-                    file.truncate(0)
                 return
 
 
-def _sign(file: FileIO) -> None:
-    """Write into a lock file who holds it; a full disk stops nobody."""
-    since = time.strftime("%Y-%m-%d %H:%M:%S")
-    with suppress(OSError):
-        file.truncate(0)
-        file.write(f"process {os.getpid()}, since {since},".encode())
+def busy(holder: str, lock: str) -> Busy:
+    """Return the error of a lock that somebody holds."""
+    return Busy(f"{holder} holds {lock}; try again when it is done.")
 
 
 def _is_at(file: FileIO, path: str) -> bool:

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from filemem.errors import Busy, FilememError, NotFound, Refused
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.files import MAX_NAME_BYTES, too_far, walk
@@ -96,9 +96,8 @@ class Folder:
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self._was_named = named
-        self._thread_lock = threading.RLock()
-        self._depth = 0
-        self._at_work = 0  # the thread that runs a job
+        self._writing = _Lock("lock", "another process")
+        self._working = _Lock("job.lock", "another job")
         # Memories with a person's uncommitted changes, which no job moves.
         self.drafts: frozenset[str] = frozenset()
         # What others keep of it for as long as it lives.
@@ -171,16 +170,11 @@ class Folder:
     def _named(self, path: str) -> str:
         """Return the place that a path names, whatever lies along the way."""
         parts = path.split("/")
-        shown = one_line(path, 80) or "an empty path"
-        if not {"..", ".", ""}.isdisjoint(parts) or is_unprintable(path):
+        is_odd = is_unprintable(path) or any(part[:1] in ("", ".") for part in parts)
+        if is_odd or too_far(path.rpartition("/")[0]) or _is_long(parts):
+            shown = one_line(path, 80) or "an empty path"
             what = f"{shown} is not a path inside {self.name}'s memories"
             raise Refused(f"{what}; name it like facts/2026/2026-11-20-tea.md.")
-        if any(part[0] == "." for part in parts):
-            remedy = "choose a name without a dot in front"
-            raise Refused(f"{shown} is hidden, so it cannot be a memory; {remedy}.")
-        longest = max(len(part.encode()) for part in parts)
-        if longest > MAX_NAME_BYTES or too_far("/".join(parts[:-1])):
-            raise Refused(f"{shown} is too long for a memory's path; shorten it.")
         return f"{self.root}/{path}"
 
     # -- finding -------------------------------------------------------------------
@@ -199,24 +193,15 @@ class Folder:
         for candidate in named:
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                raise Refused(self._is_folder(path))
+                what = f"{one_line(path)} is a folder; name a file in it"
+                raise Refused(f"{what}, {self._nearest(path)}.")
             if os.path.lexists(where):
                 return candidate
-        paths = self.paths()
         wanted = {normal_form(candidate) for candidate in named}
-        for candidate in paths:
+        for candidate in self.paths():
             if normal_form(candidate) in wanted:
                 return candidate
-        hint = "list or search for it" if paths else "there is no memory yet"
-        hint = _nearest(path, paths) or hint
-        raise NotFound(f"{one_line(path)} does not exist; {hint}.")
-
-    def _is_folder(self, path: str) -> str:
-        """Return the sentence on a path that names a folder, with files in it."""
-        above = path.rstrip("/") + "/"
-        inside = [name for name in self.paths() if name.startswith(above)][:3]
-        examples = f", such as {', '.join(inside)}" if inside else ""
-        return f"{one_line(path)} is a folder; name a file in it{examples}."
+        raise NotFound(f"{one_line(path)} does not exist; {self._nearest(path)}.")
 
     def existing(self, path: str) -> Iterator[str]:
         """Yield where a memory lies: live, in the archive, or for a moment both."""
@@ -227,9 +212,18 @@ class Folder:
 
     def no_match(self, glob: str) -> NotFound:
         """Return the error for a glob that names no file."""
-        examples = "facts/** and sessions/2026/** are examples of globs"
-        hint = _nearest(glob, self.paths()) or examples
-        return NotFound(f"no file matches {one_line(glob)}; {hint}.")
+        return NotFound(f"no file matches {one_line(glob)}; {self._nearest(glob)}.")
+
+    def _nearest(self, name: str) -> str:
+        """Return the paths most like a wrong one, said as a remedy."""
+        words = [word for word in re.split(r"[/\W_]+", name.lower()) if len(word) > 2]
+
+        def shared(path: str) -> int:
+            return sum(word in path.lower() for word in words)
+
+        likely = sorted(self.paths(), key=shared, reverse=True)[:300]
+        close = nearest(name, likely, 3, 0.5) or likely[:3]
+        return f"nearest: {', '.join(close)}" if close else "there is no memory yet"
 
     # -- reading -------------------------------------------------------------------
 
@@ -276,45 +270,23 @@ class Folder:
         """Create the user's folder and its bookkeeping."""
         files.make_folder(self.bookkeeping())
 
-    @contextlib.contextmanager
-    def locked(self, wait: float = 10.0) -> Iterator[None]:
+    def locked(self, wait: float = 10.0) -> "contextlib.AbstractContextManager[None]":
         """Hold this user's writing lock, which nests within a thread.
 
         Raises:
             Busy: others held it for `wait` seconds.
         """
-        with self._thread_lock, contextlib.ExitStack() as held:
-            if not self._depth:
-                self.make()
-                held.enter_context(files.lock(self.bookkeeping("lock"), wait))
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
+        return self._writing.held(self, wait)
 
-    @contextlib.contextmanager
-    def job_lock(self, wait: float = JOB_WAIT_SECONDS) -> Iterator[None]:
+    def job_lock(
+        self, wait: float = JOB_WAIT_SECONDS
+    ) -> "contextlib.AbstractContextManager[None]":
         """Run as the only job on this user's memories; it may consist of jobs.
 
         Raises:
             Busy: another job is running.
         """
-        if self._at_work == threading.get_ident():
-            yield
-            return
-        self.make()
-        with contextlib.ExitStack() as held:
-            try:
-                place = self.bookkeeping("job.lock")
-                held.enter_context(files.lock(place, wait, signed=True))
-            except Busy as error:
-                raise Busy(
-                    f"another job is running on {self.name}'s memories: {error}"
-                ) from None
-            self._at_work = threading.get_ident()
-            held.callback(setattr, self, "_at_work", 0)
-            yield
+        return self._working.held(self, wait)
 
     # -- writing -------------------------------------------------------------------
 
@@ -358,9 +330,7 @@ class Folder:
         with self.locked(), self._worded(path):
             return files.edit(self.absolute(path), changed)
 
-    def move(
-        self, targets: Mapping[str, str], progress: Progress = no_progress
-    ) -> dict[str, str]:
+    def move(self, targets: Mapping[str, str]) -> dict[str, str]:
         """Move memories, each to its target; return a sentence for each that stayed.
 
         The names are made durable once for each folder, those that files went to first.
@@ -368,28 +338,42 @@ class Folder:
         stayed: dict[str, str] = {}
         came: dict[str, None] = {}  # the folders to which files went
         left: dict[str, None] = {}  # and from which
-        for done, (source, target) in enumerate(targets.items()):
-            if done % 500 == 0:
-                progress(done, len(targets))
-            if source in self.drafts:
-                stayed[source] = draft_stays(source)
-                continue
+        for source, target in targets.items():
             try:
                 with self.locked():
-                    origin = self.absolute(source)
-                    goal = self.absolute(target)
-                    if os.path.dirname(goal) not in came:
-                        files.make_folder(os.path.dirname(goal))
-                    _rename(origin, goal, source, target)
+                    self._rename(source, target)
             except FilememError as error:
                 stayed[source] = str(error)
                 continue
-            came[os.path.dirname(goal)] = None
-            left[os.path.dirname(origin)] = None
-        for place in came | left:
-            files.sync_folder(place)
-        progress(len(targets), len(targets))
+            came[os.path.dirname(target)] = None
+            left[os.path.dirname(source)] = None
+        for folder in came | left:
+            files.sync_folder(f"{self.root}/{folder}")
         return stayed
+
+    def _rename(self, source: str, target: str) -> None:
+        """Rename a memory to a free name, unless a person is still at it.
+
+        Where both names have the same text, one of the two files goes.
+
+        Raises:
+            NotFound, Refused: it is gone, or the target is another text.
+        """
+        if source in self.drafts:
+            raise Refused(draft_stays(source))
+        origin = self.absolute(source)
+        goal = self.absolute(target)
+        files.make_folder(os.path.dirname(goal))
+        try:
+            files.rename_new(origin, goal)
+        except FileNotFoundError:
+            raise NotFound(f"{source} is gone; nothing was moved.") from None
+        except FileExistsError:
+            is_same = os.path.samefile(origin, goal)
+            if not is_same and files.read(origin) != files.read(goal):
+                what = f"{source} stays: {target} is another text"
+                raise Refused(f"{what}; rename one of the two.") from None
+            files.delete(origin)
 
     # -- copies, and what killed processes leave --------------------------------------
 
@@ -402,23 +386,54 @@ class Folder:
 
     def delete_copies(self, older_than_seconds: float = 0) -> None:
         """Delete copies of memories that processes have left, or may still use."""
-        before = time.time() - older_than_seconds
-        above = self.bookkeeping(_COPIES)
-        for name in os.listdir(above) if os.path.isdir(above) else ():
-            with contextlib.suppress(FilememError, OSError):
-                if os.lstat(f"{above}/{name}").st_mtime <= before:
-                    files.remove(f"{above}/{name}")
+        for _, entry in walk(self.bookkeeping(_COPIES), lambda *_: False):
+            _delete_old(entry, older_than_seconds)
 
     def delete_abandoned(self) -> None:
         """Delete what killed processes left, never what a person saved."""
         self.delete_copies(COPIES_SECONDS)
         own = f"{BOOKKEEPING}/{files.TEMPORARY}"
-        before = time.time() - ABANDONED_SECONDS
         for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
-            is_ours = entry.name.startswith(files.OURS) or path.startswith(own)
-            with contextlib.suppress(FilememError, OSError):
-                if is_ours and entry.stat(follow_symlinks=False).st_mtime < before:
-                    files.delete(f"{self.root}/{path}")
+            if entry.name.startswith(files.OURS) or path.startswith(own):
+                _delete_old(entry, ABANDONED_SECONDS)
+
+
+class _Lock:
+    """A lock file in the bookkeeping, which nests within a thread.
+
+    Args:
+        name: the file's.
+        holder: who may hold it, for the error.
+    """
+
+    def __init__(self, name: str, holder: str) -> None:
+        self._name = name
+        self._holder = holder
+        self._thread = threading.RLock()
+        self._depth = 0
+
+    @contextlib.contextmanager
+    def held(self, folder: Folder, wait: float) -> Iterator[None]:
+        """Hold it; raise Busy where others did so for `wait` seconds."""
+        if not self._thread.acquire(timeout=wait):
+            raise files.busy(self._holder, self._name)
+        with contextlib.ExitStack() as held:
+            held.callback(self._thread.release)
+            if not self._depth:
+                folder.make()
+                place = folder.bookkeeping(self._name)
+                held.enter_context(files.lock(place, wait, self._holder))
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+
+
+def _delete_old(entry: "os.DirEntry[str]", seconds: float) -> None:
+    with contextlib.suppress(FilememError, OSError):
+        if entry.stat(follow_symlinks=False).st_mtime <= time.time() - seconds:
+            files.remove(entry.path)
 
 
 # -- which files are memories --------------------------------------------------------
@@ -431,9 +446,7 @@ def is_memory_name(name: str) -> bool:
 
 def is_unprintable(name: str) -> bool:
     """Tell whether nobody can type or print a name: control characters, no UTF-8."""
-    if "\\" in name or not {"\t", "\n"}.isdisjoint(name):
-        return True
-    return not name.isprintable() and escape_controls(name) != name
+    return escape_controls(name) != name or any(sign in name for sign in "\\\t\n")
 
 
 def is_memory(entry: "os.DirEntry[str]") -> bool:
@@ -448,6 +461,10 @@ def enters(path: str, entry: "os.DirEntry[str]") -> bool:
     if path == PROPOSED:
         return False
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
+
+
+def _is_long(names: list[str]) -> bool:
+    return any(len(os.fsencode(name)) > MAX_NAME_BYTES for name in names)
 
 
 # -- sentences and small steps -------------------------------------------------------
@@ -477,37 +494,3 @@ def _refuse_encoding(path: str, data: bytes) -> None:
     if encoding != UTF_8:
         what = f"{path} is {encoding.upper()}, which is never rewritten"
         raise Refused(f"{what}; save it as UTF-8, then try again.")
-
-
-def _rename(origin: str, goal: str, source: str, target: str) -> None:
-    """Rename a file to a free name.
-
-    Where both names have the same text, one of the two files goes.
-
-    Raises:
-        NotFound, Refused: it is gone, or the target is another text.
-    """
-    try:
-        files.rename_new(origin, goal)
-    except FileNotFoundError:
-        raise NotFound(f"{source} is gone; nothing was moved.") from None
-    except FileExistsError:
-        is_same = os.path.samefile(origin, goal)
-        if not is_same and files.read(origin) != files.read(goal):
-            what = f"{source} stays: {target} is another text"
-            raise Refused(f"{what}; rename one of the two.") from None
-        files.delete(origin)
-
-
-def _nearest(path: str, paths: list[str]) -> str:
-    """Return the paths most like a wrong one, said as a remedy; '' for none."""
-    words = [word for word in re.split(r"[/\W_]+", path.lower()) if len(word) > 2]
-
-    def shared(other: str) -> int:
-        return sum(word in other.lower() for word in words)
-
-    likely = sorted(paths, key=shared, reverse=True)[:300]
-    close = nearest(path, likely, 3, 0.5)
-    if not close:
-        close = [other for other in likely[:3] if shared(other)]
-    return f"nearest: {', '.join(close)}" if close else ""

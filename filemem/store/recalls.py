@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
-from filemem.store.folder import Folder, Progress, no_progress
+from filemem.store.folder import Folder
 from filemem.store.logs import MINUTE, Log
 from filemem.store.paths import archived, live
 
@@ -91,12 +91,7 @@ def recalled(folder: Folder) -> dict[str, RecallHistory]:
     return found
 
 
-def archive(
-    folder: Folder,
-    paths: Iterable[str],
-    at: dt.datetime,
-    progress: Progress = no_progress,
-) -> dict[str, str]:
+def archive(folder: Folder, paths: Iterable[str], at: dt.datetime) -> dict[str, str]:
     """Move live memories to the archive, having noted it in the log.
 
     A kill leaves every file under one of its two names. Returns a sentence for each
@@ -104,7 +99,7 @@ def archive(
     """
     wanted = list(paths)
     note_recalls(folder, wanted, ARCHIVED, at)
-    return folder.move({path: archived(path) for path in wanted}, progress)
+    return folder.move({path: archived(path) for path in wanted})
 
 
 def _log(folder: Folder) -> Log:

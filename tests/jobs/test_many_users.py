@@ -114,7 +114,7 @@ def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
         told = run(store, "sweep", "--all-users", code=1)
     [failed] = [line for line in told if "error" in line]
     assert failed["user"] == "bea"
-    assert "another job is running" in str(failed["error"])
+    assert "another job holds" in str(failed["error"])
     assert not [line for line in run(store, "sweep", "--all-users") if "error" in line]
 
 

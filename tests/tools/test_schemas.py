@@ -57,7 +57,7 @@ def test_the_schema_of_the_settings_is_that_of_config() -> None:
         )
         assert ("exclusiveMinimum" in rule) == (kind in (int, float)), field.name
     assert (
-        tuple(rules["embeddings"]["properties"]) == config.EMBEDDINGS
+        list(rules["embeddings"]["properties"]) == list(config.EMBEDDINGS)
         and rules["threshold"]["exclusiveMaximum"] == 1
     )
 

@@ -114,7 +114,7 @@ WRONG = [
     ),
     ("open", {"path": "../bob/facts/x.md"}, "a path inside ann's memories"),
     ("open", {"path": "facts\\x.md"}, "a path inside ann's memories"),
-    ("open", {"path": ".filemem/recalls.log"}, "hidden"),
+    ("open", {"path": ".filemem/recalls.log"}, "is not a path"),
     ("open", {"path": "\ud800"}, "a path inside ann's memories"),
     ("open", {"path": "facts"}, "name a file in it"),
     ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"nearest: {FACT}"),
