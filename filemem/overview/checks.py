@@ -114,7 +114,7 @@ def _saved_over(folder: Folder) -> Iterator[Problem]:
     The copies of these turns are put back by `filemem restore`.
     """
     for path, turns in saved_over.lost(folder).items():
-        first = one_line(turns[0].partition(": ")[2], 60)
+        first = one_line(turns[0].text, 60)
         count = counted(len(turns), "turn that was kept is", "turns that were kept are")
         yield Problem(
             path,

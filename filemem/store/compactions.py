@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
-from filemem.errors import FilememError
 from filemem.store.folder import Folder
 from filemem.store.logs import Log
 
@@ -45,12 +44,11 @@ def note_compacted(folder: Folder, done: Mapping[str, Compacted]) -> None:
 def compacted(folder: Folder) -> dict[str, Compacted]:
     """Return what was compacted, by the source's live path."""
     found: dict[str, Compacted] = {}
-    with suppress(FilememError):
-        for entry in _log(folder).entries():
-            source = str(entry.pop("source", ""))
-            if entry.get("how") in (DONE, RETOLD):
-                with suppress(TypeError):
-                    found[source] = Compacted(**entry)
+    for entry in _log(folder).readable():
+        source = str(entry.pop("source", ""))
+        if entry.get("how") in (DONE, RETOLD):
+            with suppress(TypeError):
+                found[source] = Compacted(**entry)
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from filemem.errors import NotFound
+from filemem.errors import FilememError, NotFound
 from filemem.store import files
 from filemem.store.folder import Folder
 
@@ -45,6 +45,12 @@ class Log:
             entry = self._entry(line)
             if entry:
                 yield entry
+
+    def readable(self) -> list[Entry]:
+        """Return the entries; none where they cannot be read."""
+        with suppress(FilememError, OSError):
+            return list(self.entries())
+        return []
 
     def _entry(self, line: str) -> Entry:
         if line.startswith("{"):

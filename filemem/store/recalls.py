@@ -24,26 +24,24 @@ class RecallHistory:
     Attributes:
         days: on which it was recalled, some of them twice.
         returns: those of them on which it had been archived and not recalled since.
-        last: the moment of the last recall, or ''.
         archived: the moment at which it was archived last, or ''.
         since: whether it was recalled since then.
     """
 
     days: list[dt.date] = field(default_factory=list)
     returns: list[dt.date] = field(default_factory=list)
-    last: str = ""
     archived: str = ""
     since: bool = False
 
-    def add(self, at: str, how: str, day: dt.date) -> None:
-        """Take in an entry, in whatever order they come."""
+    def add(self, at: str, how: str) -> None:
+        """Take in the next entry; raise ValueError for one of no day."""
+        day = dt.date.fromisoformat(at[:10])
         if how == ARCHIVED:
-            self.archived = max(self.archived, at)
-            self.since = self.last > self.archived
+            self.archived = at
+            self.since = False
             return
         self.days.append(day)
-        self.last = max(self.last, at)
-        if not self.since and "" < self.archived <= at:
+        if self.archived and not self.since:
             self.since = True
             self.returns.append(day)
 
@@ -82,12 +80,12 @@ def recalled(folder: Folder) -> dict[str, RecallHistory]:
         FilememError, OSError: it cannot be read.
     """
     found: dict[str, RecallHistory] = {}
-    for entry in _log(folder).entries():
-        with suppress(ValueError, KeyError):
-            at = str(entry["at"])
-            day = dt.date.fromisoformat(at[:10])
-            history = found.setdefault(str(entry["path"]), RecallHistory())
-            history.add(at, str(entry["how"]), day)
+    entries = _log(folder).entries()
+    # Two machines' entries do not come in their order.
+    for entry in sorted(entries, key=lambda entry: str(entry.get("at"))):
+        history = found.setdefault(str(entry.get("path")), RecallHistory())
+        with suppress(ValueError):
+            history.add(str(entry.get("at")), str(entry.get("how")))
     return found
 
 

@@ -6,7 +6,6 @@ Each turn is noted beside its file, so that `check` sees what a session has lost
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 
 from filemem.errors import FilememError
@@ -14,7 +13,7 @@ from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.store.logs import Log
 from filemem.store.memory import Memory
-from filemem.store.passages import Passage, turns
+from filemem.store.passages import Passage, format_turn, turns
 from filemem.store.paths import live
 
 SAID = "said.jsonl"
@@ -27,11 +26,10 @@ def note_turn(folder: Folder, session: str, turn: str) -> None:
         log = Log(folder, SAID)
         size = log.add([{"session": live(session), "turn": turn}], durably=False)
         if size > MAX_BYTES:
-            newer = files.read(log.place)[-MAX_BYTES // 2 :]
-            files.write(log.place, newer.partition(b"\n")[2])
+            files.write(log.place, files.read(log.place)[-MAX_BYTES // 2 :])
 
 
-def lost(folder: Folder) -> dict[str, list[str]]:
+def lost(folder: Folder) -> dict[str, list[Passage]]:
     """Return the turns that sessions have lost, by the path where each lies now.
 
     Of one that is gone altogether there are none.
@@ -39,9 +37,8 @@ def lost(folder: Folder) -> dict[str, list[str]]:
     found = {}
     for path, said in _noted(folder).items():
         session = folder.find(path)
-        gone = _missing(session, said) if session else []
-        if session and gone:
-            found[session.path] = gone
+        if session and _missing(session, said):
+            found[session.path] = _missing(session, said)
     return found
 
 
@@ -49,43 +46,38 @@ def put_back(folder: Folder, path: str) -> int:
     """Add the lost turns of a session at its end; return how many there were."""
     with folder.locked():
         gone = _missing(folder.memory(path), _noted(folder).get(live(path), []))
-        if gone:
-            folder.append(path, "".join(gone))
+        for turn in gone:
+            text = format_turn(turn.speaker, turn.time, turn.text, turn.day)
+            folder.append(path, text)
     return len(gone)
 
 
-def _noted(folder: Folder) -> dict[str, list[str]]:
+def _noted(folder: Folder) -> dict[str, list[Passage]]:
     """Return the turns by the live path of their session, in order."""
-    found: dict[str, list[str]] = {}
-    with suppress(FilememError, OSError):
-        for entry in Log(folder, SAID).entries():
-            with suppress(KeyError):
-                found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
+    found: dict[str, list[Passage]] = {}
+    for entry in Log(folder, SAID).readable():
+        said = found.setdefault(str(entry.get("session")), [])
+        said += turns(str(entry.get("turn")).split("\n"))[:1]
     return found
 
 
-def _missing(session: Memory, said: Iterable[str]) -> list[str]:
-    """Return those of some turns that a session has no more, neither as said nor, with
-    the same speaker and clock, changed."""
-    here = Counter(_key(turn) for turn in session.passages if turn.speaker)
+def _missing(session: Memory, said: list[Passage]) -> list[Passage]:
+    """Return those of some turns that a session has no more.
+
+    As many turns of a speaker and clock as it has are there, in whatever words; those
+    that it has as they were said come first.
+    """
+    here = [turn for turn in session.passages if turn.speaker]
+    texts = {turn.text for turn in here}
+    short = Counter(map(_head, said))
+    short.subtract(map(_head, here))
     gone = []
-    for text in said:
-        for turn in turns(text.split("\n"))[:1]:
-            here[_key(turn)] -= 1
-            if here[_key(turn)] < 0:
-                gone.append((_head(turn), text))
-    changed = Counter(key[:2] for key in here.elements())
-    left = []
-    for head, text in gone:
-        changed[head] -= 1
-        if changed[head] < 0:
-            left.append(text)
-    return left
+    for turn in sorted(said, key=lambda turn: turn.text in texts):
+        if short[_head(turn)] > 0:
+            short[_head(turn)] -= 1
+            gone.append(turn)
+    return gone
 
 
-def _head(turn: Passage) -> tuple[str, ...]:
+def _head(turn: Passage) -> tuple[str, str]:
     return turn.speaker, turn.time
-
-
-def _key(turn: Passage) -> tuple[str, ...]:
-    return *_head(turn), " ".join(turn.text.split())

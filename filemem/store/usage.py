@@ -13,6 +13,7 @@ from contextlib import suppress
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
 from filemem.store.logs import Entry, Log
+from filemem.store.memory import Memory
 from filemem.store.roles import Role
 
 DAYS = "days.log"
@@ -21,10 +22,9 @@ DAYS = "days.log"
 def days_of_use(folder: Folder) -> set[dt.date]:
     """Return the days of use; none if no log can be read."""
     days = set[dt.date]()
-    with suppress(FilememError, OSError):
-        for entry in Log(folder, DAYS).entries():
-            with suppress(ValueError):
-                days.add(dt.date.fromisoformat(str(entry.get("day"))))
+    for entry in Log(folder, DAYS).readable():
+        with suppress(ValueError):
+            days.add(dt.date.fromisoformat(str(entry.get("day"))))
     return days
 
 
@@ -45,14 +45,17 @@ def note_turns(folder: Folder, sessions: Iterable[str], today: dt.date) -> None:
     """
     for path in sessions:
         memory = folder.find(path)
-        if memory and any(
-            turn.speaker
-            and memory.role(turn.speaker) is Role.PERSON
-            and (turn.day or memory.date) == today
-            for turn in memory.passages
-        ):
+        if memory and today in _days_of_talk(memory):
             note_use(folder, today)
             return
+
+
+def _days_of_talk(memory: Memory) -> set[dt.date | None]:
+    return {
+        turn.day or memory.date
+        for turn in memory.passages
+        if turn.speaker and memory.role(turn.speaker) is Role.PERSON
+    }
 
 
 def note_sweep(folder: Folder, files: str, waiting: int, today: dt.date) -> None:
@@ -64,24 +67,22 @@ def note_sweep(folder: Folder, files: str, waiting: int, today: dt.date) -> None
         waiting: how many faded facts wait for a yes.
         today: a day of use if these files were never seen like that.
     """
+    sweeps = _sweeps(folder)
+    entry: Entry = {"files": files, "waiting": waiting}
+    if sweeps and entry.items() <= sweeps[-1].items():
+        return
+    if sweeps and all(seen["files"] != files for seen in sweeps):
+        entry["day"] = f"{today}"
     with suppress(FilememError, OSError):
-        sweeps = _sweeps(folder)
-        if sweeps and (sweeps[-1]["files"], sweeps[-1]["waiting"]) == (files, waiting):
-            return
-        entry: Entry = {"files": files, "waiting": waiting}
-        if sweeps and all(seen["files"] != files for seen in sweeps):
-            entry["day"] = f"{today}"
         Log(folder, DAYS).add([entry])
 
 
 def waiting_for_a_yes(folder: Folder) -> int:
     """Return how many faded facts the last sweep left; 0 if that cannot be read."""
-    with suppress(FilememError, OSError):
-        for seen in _sweeps(folder)[-1:]:
-            return int(seen["waiting"])
-    return 0
+    sweeps = _sweeps(folder)
+    return int(sweeps[-1]["waiting"]) if sweeps else 0
 
 
 def _sweeps(folder: Folder) -> list[Entry]:
-    entries = Log(folder, DAYS).entries()
+    entries = Log(folder, DAYS).readable()
     return [entry for entry in entries if {"files", "waiting"} <= entry.keys()]

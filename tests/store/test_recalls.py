@@ -75,7 +75,7 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
         + b"2026-11-20T09:3"
     )
     recalls.note_recall(folder, "b.md", "open", AT)
-    assert [path for path, trail in recalls.recalled(folder).items() if trail] == [
+    assert [path for path, trail in recalls.recalled(folder).items() if trail.days] == [
         "a.md",
         "b.md",
     ]
