@@ -15,10 +15,10 @@ from filemem.store.fields import MAX_YAML_CHARS, FrontMatter
 
 MAX_DEPTH = 50  # libyaml's binding recurses, and ends the process with its stack
 MAX_NUMBER_CHARS = 100  # Python takes seconds over long ones, and prints none
-_PLAINLY = "write it as plain `key: value` lines"
 _STRING = "tag:yaml.org,2002:str"
 _IN_WORDS = {"timestamp": "date", "int": "number", "float": "number"}
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+# What a YAML text has that nests deeply or repeats itself.
+_SUSPECT = re.compile(r"\*|(?:[\[{][^\[{]*){50}|^[ \t?:-]{50}", re.MULTILINE)
 _NEEDS_NO_QUOTES = re.compile(r"[^\W\d_][\w /.+-]*(?::\d+)?(?<! )")
 _INVALID = (
     yaml.YAMLError,
@@ -58,69 +58,55 @@ def load(source: str, path: str = "", above: int = 0) -> FrontMatter:
         path: of the file, for its problems.
         above: how many lines of the file stand over the text.
     """
-
-    def broken(what: str, remedy: str = _PLAINLY, line: int = 1) -> FrontMatter:
-        return FrontMatter({}, (Problem(path, above + line, what, remedy),), True)
-
-    if len(source) > MAX_YAML_CHARS:
-        what = f"over {MAX_YAML_CHARS:,} characters, too large for YAML"
-        return broken(what, "keep it as Markdown")
     try:
-        fault = _unbounded(source)
-        if fault:
-            return broken(f"the YAML {fault}")
+        _check_bounds(source)
         loader = _Loader(source)
         values = loader.get_single_data()
+        if not isinstance(values, dict | None):
+            raise _fault("it is no mapping of keys to values")
     except (yaml.YAMLError, RecursionError) as error:
         why = getattr(error, "problem", None) or getattr(error, "reason", None)
-        what = " ".join((why or "it cannot be read").split())
-        return broken(f"broken YAML: {what}", "fix this line", _line_of(error, source))
-    if values is None:
-        return FrontMatter({})
-    if not isinstance(values, dict):
-        return broken("the YAML is no mapping of keys to values")
+        what = f"broken YAML: {' '.join((why or 'it cannot be read').split())}"
+        line = above + _line_of(error, source)
+        return FrontMatter({}, (Problem(path, line, what, "fix this line"),), True)
     problems = []
     for node in loader.invalid:
         tag = node.tag.rpartition(":")[2]
         what = f"{node.value[:40]} is no {_IN_WORDS.get(tag, tag)}"
         line = above + source.count("\n", 0, node.start_mark.index) + 1
         problems.append(Problem(path, line, what, "correct it, or put it in quotes"))
-    named = {str(key): value for key, value in values.items()}
+    named = {str(key): value for key, value in (values or {}).items()}
     return FrontMatter(named, tuple(sorted(problems)))
+
+
+def _fault(what: str) -> yaml.YAMLError:
+    return yaml.MarkedYAMLError(problem=what)
 
 
 def _line_of(error: Exception, source: str) -> int:
     """Return the line of a text at which YAML is broken, from 1."""
-    # A bracket or quote that is never closed is reported where it opens.
-    opened = re.search("flow|quoted", getattr(error, "context", None) or "")
-    mark = getattr(error, "context_mark" if opened else "problem_mark", None)
-    control = _CONTROL.search(source)
-    index = 0
-    if mark:
-        index = int(mark.index)
-    elif control:
-        index = control.start()
+    mark = getattr(error, "problem_mark", None)
+    index = mark.index if mark else getattr(error, "position", 0)
     # The last line with text where it points behind all.
     return source.count("\n", 0, min(index, len(source.rstrip()))) + 1
 
 
-def _unbounded(source: str) -> str:
-    """Return how the YAML could nest or grow without bound; '' if it cannot."""
-    indents = (len(line) - len(line.lstrip(" \t-?:")) for line in source.split("\n"))
-    deepest = source.count("[") + source.count("{") + max(indents)
-    if deepest <= MAX_DEPTH and "*" not in source:
-        return ""
+def _check_bounds(source: str) -> None:
+    """Raise YAMLError for a text that could nest or grow without bound."""
+    if len(source) > MAX_YAML_CHARS:
+        raise _fault(f"it has over {MAX_YAML_CHARS:,} characters")
+    if not _SUSPECT.search(source):
+        return
     depth = 0
     for event in yaml.parse(source, Loader=_SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            return "uses anchors and aliases"
+            raise _fault("it uses anchors and aliases")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > MAX_DEPTH:
-            return "is nested too deeply"
-    return ""
+            raise _fault("it is nested too deeply")
 
 
 def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
@@ -128,7 +114,8 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
 
     Args:
         source: the text.
-        key: what is set, or added at the end.
+        key: what is set, or added at the end; in front of a text without a last
+            newline, which may be part of a value.
         value: YAML on one line.
         newline: what ends a line that is added.
 
@@ -139,36 +126,34 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
     before = load(source)
     if before.is_broken:
         raise ValueError("the YAML is broken")
-    nodes = yaml.compose(source, Loader=yaml.SafeLoader)
-    pairs = nodes.value if nodes else []
+    after = _with_value(source, key, value)
     line = f"{key}: {value}{newline}"
-    named = [pair for pair in pairs if pair[0].value == key]
-    if named:
-        after = _with_value(source, named[-1], value)
-    elif pairs and not source.endswith("\n"):
-        # Behind a block of text without a last newline, one would add to it.
-        start = pairs[0][0].start_mark.index
-        after = f"{source[:start]}{line}{source[start:]}"
-    else:
-        gap = newline if source and not source.endswith("\n") else ""
-        after = f"{source}{gap}{line}"
+    if not after:
+        is_whole = source == "" or source.endswith("\n")
+        after = source + line if is_whole else line + source
     wanted = before.values | {key: yaml.safe_load(value)}
     if _in_order(load(after).values) != _in_order(wanted):
         raise ValueError(f"{key} cannot be set without touching other lines")
     return after
 
 
-def _with_value(source: str, pair: tuple[Any, Any], value: str) -> str:
-    """Return a YAML text with the value of one pair of nodes replaced."""
-    key, old = pair
-    start = old.start_mark.index
-    end = old.end_mark.index
-    colon = source.index(":", key.end_mark.index) + 1
-    if start == end:  # empty there, except perhaps for a comment
-        return f"{source[:colon]} {value}{source[colon:]}"
-    if "\n" in source[colon:end]:
-        raise ValueError(f"{key.value} stands on several lines")
-    return source[:start] + value + source[end:]
+def _with_value(source: str, key: str, value: str) -> str:
+    """Return a YAML text with the value of a key replaced; '' if it has no such key."""
+    nodes = yaml.compose(source, Loader=yaml.SafeLoader)
+    after = ""
+    for name, old in nodes.value if nodes else ():
+        if name.value != key:
+            continue
+        start = old.start_mark.index
+        end = old.end_mark.index
+        colon = source.index(":", name.end_mark.index) + 1
+        if "\n" in source[colon:end]:
+            raise ValueError(f"{key} stands on several lines")
+        if start == end:  # empty there, except perhaps for a comment
+            after = f"{source[:colon]} {value}{source[colon:]}"
+        else:
+            after = source[:start] + value + source[end:]
+    return after
 
 
 def _in_order(values: dict[str, Any]) -> str:

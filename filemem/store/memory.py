@@ -20,7 +20,6 @@ from filemem.store.fields import (
     OF_FACTS,
     FrontMatter,
     day_of,
-    moment_of,
     texts,
 )
 from filemem.store.passages import Passage, paragraphs, turns, whole
@@ -44,14 +43,7 @@ SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/.+?) -->\s*$")
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
 
-# As every session has it that filemem writes; YAML would take longer for it than all
-# that is done with the rest of the file.
-_PLAIN_FRONT = re.compile(
-    r"---\ndate: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\n"
-    r"(?:timezone: ([A-Za-z_]+/[A-Za-z_/-]+)\n)?---\n"
-)
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
-_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"#{1,6}\s")
 
 
@@ -119,12 +111,10 @@ class Memory:
     def when(self) -> FileDate | None:
         """The date of the path, else of the front matter (`date`, `created`)."""
         named = when_of(self.path)
-        moment = moment_of(self.front.get("date") or self.front.get("created"))
-        day = day_of(moment)
+        day = day_of(self.front.get("date") or self.front.get("created"))
         if named or day is None:
             return named
-        time = f"{moment:%H:%M}" if isinstance(moment, dt.datetime) else ""
-        return FileDate(day, False, time)
+        return FileDate(day, False, "")
 
     @property
     def date(self) -> dt.date | None:
@@ -141,11 +131,6 @@ class Memory:
     @cached_property
     def front_matter(self) -> FrontMatter:
         """The front matter, or the whole of a YAML memory, with its problems."""
-        plain = _PLAIN_FRONT.match(self.text)
-        date = moment_of(plain[1]) if plain else None
-        if plain and date and not self.is_yaml:
-            zone = {"timezone": plain[2]} if plain[2] else {}
-            return FrontMatter({"date": date} | zone)
         lines = self._front_lines
         if not "".join(lines).strip():
             return FrontMatter({})
@@ -227,14 +212,11 @@ class Memory:
     @cached_property
     def heading(self) -> str:
         """The heading over all its text, which no other has the rank of, or ''."""
-        body = self.lines[self._body_start :]
-        first = next((line for line in body if line.strip()), "")
-        rank = _HEADING.match(first)
-        if not rank:
-            return ""
-        unfenced = _FENCED.sub("", "\n".join(body)).split("\n")
-        alike = [line for line in unfenced if line.startswith(rank[0])]
-        return first.strip("# ") if len(alike) == 1 else ""
+        body = [line for line in self.lines[self._body_start :] if line.strip()]
+        rank = _HEADING.match(body[0]) if body else None
+        if rank and sum(line.startswith(rank[0]) for line in body) == 1:
+            return body[0].strip("# ")
+        return ""
 
     @property
     def file_words(self) -> str:
@@ -252,28 +234,29 @@ class Memory:
     @property
     def told_title(self) -> str:
         """The title of a note; '' if its path says the same."""
-        if not self.is_note:
-            return ""
-        path = set(re.split(r"[\W_]+", f"{self.path}.".casefold()))
-        return "" if path.issuperset(_words(self.title)) else self.title
+        is_said = _words(self.path) >= _words(self.title)
+        return self.title if self.is_note and not is_said else ""
 
     @cached_property
     def passages(self) -> list[Passage]:
-        """What a search returns, in order: front matter by key, then the text."""
+        """What a search returns, in order: front matter by key, then the text.
+
+        What the file is called, and of a note its title, is searched along.
+        """
         entries = self._entries()
-        found = [] if entries and self.is_yaml else self._cut()
-        if not found and not entries and self.front_end:
-            named_alone = " ".join(self._front_lines)
-            found = [Passage(1, self.front_end, "", "", named_alone)]
-        if found and not self.is_yaml:
-            found[0] = _beside(found[0], self._names())
-        elif entries and not self.is_yaml:
-            entries[0] = _beside(entries[0], self._names())
-        if not self.is_note:
-            return [*(_under(entry, self.title) for entry in entries), *found]
-        titles = " ".join([self.own_title, self.heading, self.file_words])
-        about = " ".join(dict.fromkeys(titles.split()))
-        return [_under(passage, about) for passage in entries + found]
+        cut = [] if entries and self.is_yaml else self._cut()
+        about = ""
+        if self.is_note:
+            about = f"{self.own_title} {self.heading} {self.file_words}"
+            cut = [_under(passage, about) for passage in cut]
+        found = [_under(entry, about or self.title) for entry in entries] + cut
+        if not found and self.front_end:
+            found = paragraphs(self.lines, 0)
+        names = " ".join(texts([self.front.get(key) for key in NAMING]))
+        if found and names:
+            first = found[0]
+            found[0] = first._replace(context=f"{first.context} {names}".strip())
+        return found
 
     @cached_property
     def windows(self) -> list[Window]:
@@ -283,11 +266,6 @@ class Memory:
             for start, end in windows_of(passage.text):
                 found.append(Window(place, start, end))
         return found
-
-    def _names(self) -> str:
-        """Return what the front matter says of what the memory is about."""
-        named = [value for key, value in self.front.items() if key in NAMING]
-        return " ".join(texts(named))
 
     def _cut(self) -> list[Passage]:
         """Return a session's turns, or a fact left whole, else paragraphs."""
@@ -301,35 +279,23 @@ class Memory:
 
     def _entries(self) -> list[Passage]:
         """Return a passage for each key that neither describes nor names the memory."""
-        values = self.front_matter.values
-        if not values:
-            return []
-        silent = DESCRIBING
-        if not self.is_yaml:
-            silent |= NAMING
+        silent = DESCRIBING | NAMING
         if self.kind in ("facts", "lessons"):
             silent |= OF_FACTS
-        lines = self._front_lines
+        values = self.front_matter.values
+        lines = self._front_lines if values else []
         starts = [n for n, line in enumerate(lines) if line[:1] not in _NO_KEY]
         found = []
         for start, after in pairwise([*starts, len(lines)]):
-            written = "\n".join(lines[start:after]).rstrip()
-            name, _, text = written.partition(":")
-            key = name.strip().strip("\"'")
-            if key in silent:
+            text = "\n".join(lines[start:after]).rstrip()
+            key = text.partition(":")[0].strip(" \"'")
+            if key in silent or values.get(key, "") is None:
                 continue
             first = self._above + start + 1
-            last = first + written.count("\n")
-            value = values.get(key)
-            is_long = value is not None and last > first
-            # Of others, as 07:30, YAML makes a number.
-            if isinstance(value, str | list | dict) or is_long:
-                text = ", ".join(texts(value))
-            text = text.strip()
-            if text and not (self.is_yaml and key == "text"):
-                text = f"{key}: {text}"
-            if text:
-                found.append(Passage(first, last, "", "", text))
+            last = first + text.count("\n")
+            if self.is_yaml and key == "text":
+                text = str(values[key]).strip()
+            found.append(Passage(first, last, "", "", text))
         return found
 
 
@@ -366,17 +332,13 @@ def _is_yaml(path: str) -> bool:
     return path.endswith((".yaml", ".yml"))
 
 
-def _words(text: str) -> list[str]:
-    return re.split(r"[\W_]+", text.casefold())
-
-
-def _beside(passage: Passage, names: str) -> Passage:
-    """Return a passage with names behind its context."""
-    return passage._replace(context=f"{passage.context} {names}".strip())
+def _words(text: str) -> set[str]:
+    return {*re.split(r"[\W_]+", text.casefold()), ""}
 
 
 def _under(passage: Passage, title: str) -> Passage:
     """Return a passage with the words of a title that are not over it yet."""
     known = passage.context.casefold().split()
-    more = [word for word in title.split() if word.casefold() not in known]
+    words = dict.fromkeys(title.split())
+    more = [word for word in words if word.casefold() not in known]
     return passage._replace(context=" ".join([*more, passage.context]).strip())

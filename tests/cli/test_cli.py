@@ -476,7 +476,7 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
-        ("model: [", "filemem.yaml:1: broken YAML; write one `key: value` a line."),
+        ("model: [", "did not find expected node content; fix this line."),
         (
             "# ok\nmodle: x",
             "filemem.yaml:2: unknown setting modle; did you mean model?",
