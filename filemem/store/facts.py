@@ -7,15 +7,13 @@ from collections.abc import Iterable, Mapping
 from filemem.store.frontmatter import quoted, replaced
 from filemem.store.memory import parse
 from filemem.store.paths import slug
-from filemem.text.dates import mentioned
 from filemem.text.plain import LINK, printable
-from filemem.text.terms import CJK, LETTER, STOP, is_chinese
+from filemem.text.terms import CJK, LETTER, STOP
 
 MAX_FACT_CHARS = 400  # of a fact, of its line in the profile, of a wish
-MIN_TELLING_WORDS = 3  # of a clause that says enough to be a name
-MIN_TELLING_SIGNS = 5  # of one in Chinese
+MAX_NAME_CHARS = 26
+MIN_NAME_WORDS = 3  # that stay, though the last of them tell nothing
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
-_CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]")
 
 
 def plain(text: str) -> str:
@@ -24,26 +22,17 @@ def plain(text: str) -> str:
 
 
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
-    """Return the path of a new memory: its day and a few words of its first clause.
+    """Return the path of a new memory: its day and its first few words.
 
     Args:
         kind: the folder.
-        text: what it says; a day in front is left out.
+        text: what it says.
         day: its own.
         owner: whose memory it is; the name in front is left out.
     """
-    said = _without_day(_without_owner(plain(text), owner), day)
-    clause = _CLAUSE.split(said, maxsplit=1)[0].strip()
-    if is_chinese(clause):
-        is_telling = len(clause) >= MIN_TELLING_SIGNS
-        max_chars = 24
-    else:
-        is_telling = len(clause.split()) >= MIN_TELLING_WORDS
-        max_chars = 26
-    if not is_telling:
-        clause = said
-    words = slug(clause, max_chars).split("-")
-    while len(words) > MIN_TELLING_WORDS and words[-1] in STOP:
+    said = _without_owner(plain(text), owner)
+    words = slug(said, MAX_NAME_CHARS).split("-")
+    while len(words) > MIN_NAME_WORDS and words[-1] in STOP:
         words.pop()
     return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
 
@@ -53,14 +42,6 @@ def _without_owner(text: str, owner: str) -> str:
         return text
     end = rf"(?:'s\b|\s*的|(?<=[{CJK}])(?=\d)|(?!{LETTER}))\s*"
     return re.sub(f"^{re.escape(owner)}{end}", "", text, flags=re.IGNORECASE)
-
-
-def _without_day(text: str, day: dt.date) -> str:
-    for mention in mentioned(text, day)[:1]:
-        is_one_day = mention.span.start == mention.span.end
-        if mention.start == 0 and not mention.relative and is_one_day:
-            return text[mention.end :].strip(" .。") or text
-    return text
 
 
 def reference(paths: Iterable[str]) -> str:
@@ -86,46 +67,39 @@ def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
     Raises:
         ValueError: the YAML is broken, or the file is no text in UTF-8.
     """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise ValueError("not UTF-8") from None
     memory = parse(path, data)
-    if memory.binary:
-        raise ValueError("not a text file")
-    newline = "\n"
-    if text.count("\r\n") * 2 > text.count("\n"):
-        newline = "\r\n"
-    start = len(text) - len(text.removeprefix("\ufeff"))
+    text = data.decode()
+    body = text.removeprefix("\ufeff")
+    mark = text.removesuffix(body)
+    newline = "\r\n" if "\r\n" in text else "\n"
     if memory.is_yaml:
-        return (text[:start] + replaced(text[start:], key, value, newline)).encode()
-    lines: list[str] = re.findall("[^\n]*\n|[^\n]+$", text)
+        return (mark + replaced(body, key, value, newline)).encode()
+    lines = body.split("\n")
     if memory.front_end:
-        head = lines[0]
-        front = "".join(lines[1 : memory.front_end - 1])
-        rest = "".join(lines[memory.front_end - 1 :])
-        return (head + replaced(front, key, value, newline) + rest).encode()
-    if memory.lines and memory.lines[0].rstrip() == "---":
+        head = f"{lines[0]}\n"
+        front = "".join(f"{line}\n" for line in lines[1 : memory.front_end - 1])
+        rest = "\n".join(lines[memory.front_end - 1 :])
+    elif lines[0].rstrip() == "---":
         raise ValueError("the front matter is never closed")
-    fence = f"---{newline}"
-    front = replaced("", key, value, newline)
-    return (text[:start] + fence + front + fence + text[start:]).encode()
+    else:
+        head = f"---{newline}"
+        front = ""
+        rest = head + body
+    return (mark + head + replaced(front, key, value, newline) + rest).encode()
 
 
 def with_body(path: str, data: bytes, text: str) -> bytes:
     """Return the file with another text behind its front matter.
 
     Raises:
-        ValueError: the front matter is broken, or the file is no text in UTF-8.
+        ValueError: that cannot be set.
     """
     memory = parse(path, data)
     if memory.is_yaml:
         return set_front(path, data, "text", quoted(text))
-    if memory.front_matter.is_broken:
-        raise ValueError("the front matter is broken")
-    head = "".join(data.decode().splitlines(keepends=True)[: memory.front_end])
-    gap = "\n" if head else ""
-    return f"{head}{gap}{printable(text)}\n".encode()
+    head = b"".join(data.splitlines(keepends=True)[: memory.front_end])
+    gap = b"\n" if head else b""
+    return head + gap + f"{printable(text)}\n".encode()
 
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:

@@ -476,7 +476,11 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
-        ("model: [", "did not find expected node content; fix this line."),
+        (
+            "model: [",
+            "filemem.yaml:1: broken YAML: did not find expected node content; "
+            "fix this line.",
+        ),
         (
             "# ok\nmodle: x",
             "filemem.yaml:2: unknown setting modle; did you mean model?",

@@ -217,7 +217,6 @@ def important(data: bytes) -> bytes:
         b"---\na: &x 1\nb: *x\n---\n",
         b"---\nimportance: |\n  text\n# comment\n---\n",
         b"---\nimportance:\n# above\n- a\n---\n",
-        b"\0binary",
         "---\na: 1\n---\n".encode("utf-16"),
         "---\nwho: café, café\n---\n".encode("latin-1"),
         "---\nwho: 她最喜欢的茶是铁观音\n---\n".encode("gb18030"),
