@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from filemem.text.dates import mentioned
+from filemem.text.expressions import Mention
 from filemem.text.plain import printable
 
 FORGOTTEN = "[forgotten]"  # stands where a text was
@@ -18,15 +19,14 @@ MAX_UNCUT_CHARS = 400  # of a passage that is one window
 MIN_WINDOW_CHARS = 150
 MAX_WINDOW_CHARS = 300
 
-_TURN = re.compile(
-    rf"^{TURN_HEAD.pattern}(?: (.*)|)$((?:\n(?:  .*|[^\S\n]*$))*)", re.MULTILINE
-)
+_TURN = re.compile(rf"{TURN_HEAD.pattern}(?: (.*))?$")
+_FURTHER = re.compile(r"  |\s*$")  # how a further line of a turn begins
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"(#{1,6}|\*{2,8})\s")  # of Org, too; there one star is an item
 LINE_RANK = 9  # of a line that is a day, below every heading
 _DAY_LED = re.compile(r"(?:[-*+] )?[*_<(]{0,3}\[?\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}")
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?|(?:星期|[周週])\w)"
-_BEFORE_DAY = re.compile(rf"{_WEEKDAY},?\s", re.IGNORECASE)
+_BEFORE_DAY = re.compile(rf"^[\[(<*_+ -]*(?:{_WEEKDAY},?\s)?", re.IGNORECASE)
 # Behind a day alone: a clock, a weekday, what underlines it or makes it bold.
 _DAY_ALONE = re.compile(rf"[\W\d_]*(?:{_WEEKDAY})?[\W\d_]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
@@ -71,29 +71,27 @@ def turns(
         day: the file's.
     """
     found: list[Passage] = []
-    body = "\n".join(lines[after:])
     own_day = None
-    line = after + 1
-    counted = 0  # characters whose line ends are in `line`
-    end = 0
-    for match in _TURN.finditer(body):
-        line += body.count("\n", counted, match.start())
-        counted = match.start()
-        above = [row.strip("# ") for row in body[end : match.start()].split("\n")]
-        context = " ".join(filter(None, map(str.strip, above)))
-        speaker, date, time, text, more = match.groups("")
-        rows = [row[2:] if row.startswith("  ") else "" for row in more.split("\n")]
-        if more:
-            text = (text + "\n".join(rows)).rstrip("\n")
+    end = after  # of what stands in a passage or above one
+    for number in range(after, len(lines)):
+        head = _TURN.match(lines[number])
+        if not head:
+            continue
+        speaker, date, time, text = head.groups("")
+        above = [line.strip("# ") for line in lines[end:number] if line.strip("# ")]
+        end = number + 1
+        while end < len(lines) and _FURTHER.match(lines[end]):
+            end += 1
+        further = [line[2:] for line in lines[number + 1 : end]]
+        text = "\n".join([text, *further]).rstrip("\n")
         with suppress(ValueError):
             named = dt.date.fromisoformat(date)
             own_day = None if named == day else named
-        last = line + text.count("\n")
-        found.append(Passage(line, last, speaker, time, text, context, own_day))
-        end = match.end()
-    if found and end < len(body):
-        found += paragraphs(lines, line + body.count("\n", counted, end))
-    return found
+        first = number + 1
+        last = first + text.count("\n")
+        context = " ".join(above)
+        found.append(Passage(first, last, speaker, time, text, context, own_day))
+    return found + paragraphs(lines, end) if found else []
 
 
 def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) -> str:
@@ -133,10 +131,25 @@ def whole(lines: list[str], after: int) -> list[Passage]:
     return [Passage(filled[0], filled[-1], "", "", text)]
 
 
-class _Heading(NamedTuple):
+class _Block(NamedTuple):
+    """A heading, an item, or a row of lines with no empty one among them.
+
+    Attributes:
+        line: the first, from 1.
+        end_line: the last.
+        text: as it stands; of a heading its words.
+        rank: of a heading, from 1, the highest; else 0.
+        day: with which it begins.
+        context: the words of a heading behind that day, which would count for every
+            other day of its month.
+    """
+
     line: int
-    rank: int
+    end_line: int
     text: str
+    rank: int
+    day: dt.date | None
+    context: str
 
 
 def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Passage]:
@@ -152,87 +165,70 @@ def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Pas
             brackets; a line that begins with a day is of that day itself.
     """
     found: list[Passage] = []
-    heading = _Heading(0, 0, "")
     day: dt.date | None = None
     day_rank = 0
     context = ""
-    is_empty = False  # nothing stands under the heading yet
-    for block in _blocks(lines, after, dated=dated):
-        match = _HEADING.match(block.text)
-        text = block.text.strip("#* ")
-        is_led = dated and (match or _DAY_LED.match(block.text))
-        named = day_of_heading(text) if is_led else None
-        # The words of a day would count for every other day of its month.
-        rest = _without_day(text) if named else text
-        rank = len(match[1]) if match else LINE_RANK
-        if not match and not (named and _DAY_ALONE.fullmatch(rest)):
-            found.append(block._replace(context=context, day=named or day))
-            is_empty = False
-            if named and text[0] == "[":
-                day = named
+    blocks = list(_blocks(lines, after, dated=dated))
+    for place, block in enumerate(blocks):
+        line, end_line, text, rank, own_day, _ = block
+        if not rank:
+            own = own_day or day
+            found.append(Passage(line, end_line, "", "", text, context, own))
+            if own_day and text[0] == "[":
+                day = own_day
                 day_rank = LINE_RANK
             continue
-        if is_empty:
-            found.append(
-                Passage(heading.line, heading.line, "", "", heading.text, "", day)
-            )
-        heading = _Heading(block.line, rank, text)
-        is_empty = True
-        context = rest
-        if named or rank <= day_rank:
-            day = named
-            day_rank = rank if named else 0
-    if is_empty:
-        found.append(Passage(heading.line, heading.line, "", "", heading.text, "", day))
+        context = block.context
+        if own_day or rank <= day_rank:
+            day = own_day
+            day_rank = rank if own_day else 0
+        if all(below.rank for below in blocks[place + 1 : place + 2]):
+            found.append(Passage(line, line, "", "", text, "", day))
     return found
 
 
-def _blocks(lines: list[str], after: int, *, dated: bool) -> Iterator[Passage]:
-    """Yield headings, items, and rows of lines with no empty one among them.
-
-    Where they are dated, a line that begins with a day begins one, too.
-    """
-    start = 0
+def _blocks(lines: list[str], after: int, *, dated: bool) -> Iterator[_Block]:
+    """Yield the headings and blocks of text; a line that begins with a day begins one
+    where they are dated."""
+    start = after + 1
     rows: list[str] = []
     for number, line in enumerate([*lines[after:], ""], after + 1):
         is_heading = _HEADING.match(line)
         is_led = _ITEM.match(line) or (dated and _DAY_LED.match(line))
         if rows and (is_heading or is_led or not line.strip()):
-            yield Passage(start, number - 1, "", "", "\n".join(rows))
+            yield _block(start, rows, dated=dated)
             rows = []
         if is_heading:
-            yield Passage(number, number, "", "", line)
+            yield _block(number, [line], dated=dated)
         elif line.strip():
-            if not rows:
-                start = number
+            start = start if rows else number
             rows.append(line)
 
 
-def day_of_heading(heading: str) -> dt.date | None:
-    """Return the day with which a heading begins, with its year; else None.
-
-    A weekday may stand before it.
-    """
-    text = _at_day(heading)
-    for mention in mentioned(text, dt.date.min)[:1] if text[:1].isalnum() else ():
-        span = mention.span
-        is_at_head = mention.start == 0 and not mention.relative
-        if is_at_head and span.start == span.end and str(span.start.year) in text:
-            return span.start
-    return None
-
-
-def _at_day(heading: str) -> str:
-    """Return a heading from where its day may begin."""
-    text = heading.lstrip("[(<*_-+ ")
-    weekday = _BEFORE_DAY.match(text)
-    return text[weekday.end() :] if weekday else text
+def _block(line: int, rows: list[str], *, dated: bool) -> _Block:
+    text = "\n".join(rows)
+    words = text.strip("#* ")
+    heading = _HEADING.match(text)
+    rank = len(heading[1]) if heading else 0
+    day = None
+    context = words
+    if dated and (heading or _DAY_LED.match(text)):
+        head = _BEFORE_DAY.sub("", words, count=1)
+        for mention in mentioned(head, dt.date.min)[:1]:
+            if _is_whole_day(mention, head):
+                day = mention.span.start
+                context = head[mention.end :]
+    if day and not heading and _DAY_ALONE.fullmatch(context):
+        rank = LINE_RANK
+    shown = words if rank else text
+    return _Block(line, line + len(rows) - 1, shown, rank, day, context)
 
 
-def _without_day(heading: str) -> str:
-    """Return what a heading says behind the day with which it begins."""
-    text = _at_day(heading)
-    return text[mentioned(text, dt.date.min)[0].end :]
+def _is_whole_day(mention: Mention, head: str) -> bool:
+    """Tell whether a text begins with a mention of one day, with its year."""
+    first = mention.span.start
+    is_at_head = mention.start == 0 and not mention.relative
+    return is_at_head and first == mention.span.end and str(first.year) in head
 
 
 def windows(text: str) -> list[tuple[int, int]]:
