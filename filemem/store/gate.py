@@ -96,10 +96,9 @@ class Gate:
         if self.dry_run:
             return key
         with self.folder.locked():
-            if os.path.lexists(place):
-                return files.read(place)
-            files.create(place, key)
-        return key
+            with contextlib.suppress(FileExistsError):
+                files.create(place, key)
+            return files.read(place)
 
 
 def _told_alone(text: str, before: str) -> Cleaned:

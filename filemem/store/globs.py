@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 
 from filemem.errors import FilememError
-from filemem.text.plain import one_line
 
 MAX_ALTERNATIVES = 64  # that braces may spell out
 _BRACES = re.compile(r"\{([^{}]*)\}")
@@ -34,21 +33,15 @@ def matcher(glob: str) -> Callable[[str], bool]:
 
 def _spelt_out(glob: str) -> list[str]:
     """Return the globs without braces that a glob stands for; raise FilememError."""
+    braces = _BRACES.search(glob)
+    if not braces:
+        return [glob]
     found = []
-    waiting = [glob]
-    while waiting:
-        one = waiting.pop()
-        braces = _BRACES.search(one)
-        if not braces:
-            found.append(one)
-            continue
-        for part in braces[1].split(","):
-            waiting.append(one[: braces.start()] + part + one[braces.end() :])
-        if len(found) + len(waiting) > MAX_ALTERNATIVES:
+    for part in braces[1].split(","):
+        found += _spelt_out(glob[: braces.start()] + part + glob[braces.end() :])
+        if len(found) > MAX_ALTERNATIVES:
             what = f"stands for more than {MAX_ALTERNATIVES} others"
-            raise FilememError(
-                f"the glob {one_line(glob, 60)} {what}; name fewer of them."
-            )
+            raise FilememError(f"the glob {what}; name fewer of them.")
     return found
 
 

@@ -29,8 +29,13 @@ class Log:
 
     def __init__(self, folder: Folder, name: str, columns: tuple[str, ...] = ()):
         self.folder = folder
-        self.place = folder.bookkeeping(name)
+        self.name = name
         self.columns = columns
+
+    @property
+    def place(self) -> str:
+        """Where the file lies; raises Refused if a link leads there."""
+        return self.folder.bookkeeping(self.name)
 
     def entries(self) -> Iterator[Entry]:
         """Yield the entries, oldest first; none if there is no log yet.

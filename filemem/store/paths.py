@@ -24,7 +24,6 @@ _OTHER_DATES = (
     re.compile(r"(\d{4})\.(\d\d)\.(\d\d)(?!\d)"),
     re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日"),
 )
-_DAY_NUMBER = re.compile(r"(\d\d)(?!\d)")  # a day's file in a month's folder
 
 
 class FileDate(NamedTuple):
@@ -82,19 +81,15 @@ def when_of(path: str) -> FileDate | None:
     It is that at the head of the file's name, else that of the folders around it, as
     in `2026/03/12.md`, `2026-03-22/lease.md` or `2026/03/22/lease.md`.
     """
-    *folders, name = path.split("/")
-    candidates = [name]
-    number = _DAY_NUMBER.match(name)
-    if number and len(folders) > 1:
-        candidates.append(f"{folders[-2]}-{folders[-1]}-{number[1]}")
-    for candidate in candidates:
-        dated = date_at_head(candidate)
-        if dated:
-            return dated.date
-    for end in range(len(folders), 0, -1):
-        for folder in (folders[end - 1], "-".join(folders[max(0, end - 3) : end])):
-            dated = date_at_head(folder)
-            if dated and dated.end == len(folder) and not dated.date.day_unknown:
+    parts = path.split("/")
+    dated = date_at_head(parts[-1])
+    if dated:
+        return dated.date
+    for end in range(len(parts), 0, -1):
+        for name in (parts[end - 1], "-".join(parts[max(0, end - 3) : end])):
+            dated = date_at_head(name)
+            is_whole = dated and (end == len(parts) or dated.end == len(name))
+            if dated and is_whole and not dated.date.day_unknown:
                 return dated.date._replace(time="")
     return None
 

@@ -34,17 +34,16 @@ def read_entries(name: str) -> dict[str, Entry]:
         OSError: the system refuses it.
     """
     path = os.path.join(folder(), name)
-    found: Any = {}
+    found: Any = None
     try:
         found = json.loads(files.read(path).decode("utf-8", "surrogateescape"))
     except NotFound:
-        pass
+        return {}
     except (ValueError, RecursionError):
-        found = None
-    entries = found.values() if isinstance(found, dict) else [None]
-    if not all(isinstance(entry, dict) for entry in entries):
+        pass
+    if not isinstance(found, dict):
         raise FilememError(f"{path} is not what filemem writes; delete it.")
-    return dict(found)
+    return found
 
 
 def change_entry(name: str, place: str, change: Callable[[Entry], Entry]) -> None:

@@ -5,15 +5,12 @@ from collections.abc import Iterator
 
 from filemem.errors import Problem
 from filemem.store import files
-from filemem.store.encodings import UTF_8
 from filemem.store.fields import FIELDS, day_of
 from filemem.store.files import MAX_DEPTH, too_far, walk
-from filemem.store.folder import BOOKKEEPING, SUFFIXES, Folder, enters, is_unprintable
+from filemem.store.folder import SUFFIXES, Folder, enters, is_unprintable
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.paths import starts_with_no_date, when_of
 from filemem.text.plain import one_line
-
-_REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 def problems_of(memory: Memory) -> list[Problem]:
@@ -32,14 +29,12 @@ def problems_of(memory: Memory) -> list[Problem]:
 def _in_text(memory: Memory) -> Iterator[Problem]:
     """Yield what is wrong with the bytes, and with the fences of front matter."""
     path = memory.path
-    if memory.encoding != UTF_8:
+    try:
+        memory.data.decode()
+    except UnicodeDecodeError as error:
+        line = memory.data.count(b"\n", 0, error.start) + 1
         what = f"not UTF-8, read as {memory.encoding}"
-        yield Problem(path, 1, what, "save it as UTF-8")
-    elif _REPLACED in memory.text and memory.text.encode() not in memory.data:
-        before = memory.text.partition(_REPLACED)[0]
-        line = before.count("\n") + 1
-        remedy = f"correct the characters shown as {_REPLACED}"
-        yield Problem(path, line, "bytes that are no UTF-8", remedy)
+        yield Problem(path, line, what, "save it as UTF-8")
     is_opened = memory.lines[:1] and memory.lines[0].rstrip() == "---"
     if is_opened and not memory.front_end and not memory.is_yaml:
         what = "the front matter is never closed"
@@ -47,26 +42,30 @@ def _in_text(memory: Memory) -> Iterator[Problem]:
 
 
 def _in_date(memory: Memory) -> Iterator[Problem]:
-    """Yield what is wrong with the date of the name, or of the front matter."""
+    """Yield what is wrong with the date of the name, or of the front matter.
+
+    Of a name that says only the month the day may be any in it.
+    """
     wrong = starts_with_no_date(memory.path)
     if wrong:
         what = f"the file's name starts with {wrong}, which is not a date"
         yield Problem(memory.path, 1, what, "rename it with a real date, YYYY-MM-DD")
     when = when_of(memory.path)
-    day = day_of(memory.front.get("date"))
-    if not when or not day:
-        return
-    named = str(when.date)
-    if when.day_unknown:
-        named = f"{when.date:%Y-%m}"
-    if not str(day).startswith(named):
+    day = str(day_of(memory.front.get("date")) or "")
+    named = str(when.date) if when else ""
+    if when and when.day_unknown:
+        named = named[: len("2026-10")]
+    if day and not day.startswith(named):
         what = f"date is {day}, but the file's name says {named}"
         remedy = "the name decides: rename the file or correct the key"
         yield Problem(memory.path, memory.line_of("date"), what, remedy)
 
 
 def _in_fields(memory: Memory) -> Iterator[Problem]:
-    """Yield what is wrong with the values of known keys."""
+    """Yield what is wrong with the values of known keys.
+
+    A key that has no rule may hold anything.
+    """
     for key, field in FIELDS.items():
         value = memory.front.get(key)
         if value is None or not field.rule or field.is_valid(value):
@@ -79,39 +78,30 @@ def _in_fields(memory: Memory) -> Iterator[Problem]:
 def strays(folder: Folder) -> Iterator[Problem]:
     """Yield what lies in a folder and is not a memory, though it may look like one:
     links, devices, unreadable folders."""
-
-    def should_enter(path: str, entry: "os.DirEntry[str]") -> bool:
-        return path == BOOKKEEPING or enters(path, entry)
-
-    for path, entry in walk(folder.root, should_enter):
-        fault = _fault_of(path, entry)
-        if fault:
-            what, _, remedy = fault.partition("; ")
+    for path, entry in walk(folder.root, enters):
+        what, _, remedy = _fault_of(path, entry).partition("; ")
+        if what:
             yield Problem(one_line(path), 1, what, remedy)
 
 
 def _fault_of(path: str, entry: "os.DirEntry[str]") -> str:
-    """Return what is wrong with an entry that looks like a memory, and its remedy."""
-    is_ours = path.split("/")[0] == BOOKKEEPING
-    is_hidden = entry.name[0] == "."
-    is_folder = entry.is_dir(follow_symlinks=False)
+    """Return what is wrong with an entry that looks like a memory, and its remedy.
+
+    The two stand in one sentence, with a semicolon between them. '' where nothing is
+    wrong, as with what an editor or another program keeps for itself.
+    """
     is_file = entry.is_file(follow_symlinks=False)
+    is_folder = entry.is_dir(follow_symlinks=False)
     if entry.name.startswith(files.TEMPORARY):
         # `maintain` deletes it where it is the program's own.
         return "left by a write that was cut off; look at it, then delete it"
-    if entry.is_symlink() and (is_ours or not is_hidden):
-        what = "a symbolic link, not followed"
-        return f"{what}; put the file itself here, or delete the link"
-    if is_ours or is_hidden:
+    if entry.name[0] == ".":
         return ""
-    if is_unprintable(entry.name):
-        what = "its name holds a backslash, control characters or no UTF-8"
-        return f"{what}, so it is not read; rename it"
-    if is_folder and too_far(path):
-        what = f"more than {MAX_DEPTH} folders deep or too long a path"
-        return f"{what}, and not read; move it"
+    if is_unprintable(entry.name) or (is_folder and too_far(path)):
+        what = "its name holds a backslash, control characters or no UTF-8, or its path"
+        return f"{what} is too long or over {MAX_DEPTH} folders deep; rename or move it"
     if not is_folder and not is_file:
-        return "no plain file; delete it"
+        return "a link or no plain file, so not read; put a file in its place"
     if not os.access(entry.path, os.R_OK):
         return "not readable; give its owner the right to read it (chmod u+r)"
     if is_file and not any(suffix in entry.name.lower() for suffix in SUFFIXES):

@@ -2,12 +2,11 @@
 is said."""
 
 import datetime as dt
-import os
 from collections.abc import Iterable
 from contextlib import suppress
 from zoneinfo import ZoneInfo
 
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.store import files
 from filemem.store.encodings import UTF_8
 from filemem.store.facts import page
@@ -45,33 +44,32 @@ class Transcript:
             The line on which the turn starts.
         """
         clock = f"{at:%H:%M}"
+        turn = format_turn(speaker, clock, text)
         dated = format_turn(speaker, clock, text, at.date())
         with self.folder.locked():
             session = self._session()
             if session is None:
-                turn = format_turn(speaker, clock, text)
-                name = slug(text) or "conversation"
-                front = {"origin": quoted(self.origin)} if self.origin else {}
-                self.path = create(self.folder, name, at, [turn], **front)
-                if self.origin:
-                    Origins(self.folder).add(self.origin, self.path, [])
-                lines = self.folder.read(self.path).count(b"\n") - turn.count("\n")
-            else:
-                is_same_day = last_day(session) == at.date()
-                turn = format_turn(speaker, clock, text) if is_same_day else dated
+                self._begin(turn, text, at)
+            elif last_day(session) == at.date():
                 self.folder.append(self.path, turn)
-                lines = len(session.lines)
+            else:
+                self.folder.append(self.path, dated)
             note_turn(self.folder, self.path, dated)
-            return lines + 1
+            return self.turns()[-1].line
+
+    def _begin(self, turn: str, text: str, at: dt.datetime) -> None:
+        """Create the file with its first turn, named by its text."""
+        front = {"origin": quoted(self.origin)} if self.origin else {}
+        name = slug(text) or "conversation"
+        self.path = create(self.folder, name, at, [turn], **front)
+        if self.origin:
+            Origins(self.folder).add(self.origin, self.path, [])
 
     def _session(self) -> Memory | None:
         """Return the file, once no editor is in the middle of saving it; None if there
         is none to which a turn can be added."""
-        try:
-            with suppress(NotFound):
-                files.settle(self.folder.absolute(self.path)).close()
-        except FilememError:
-            return None
+        with suppress(FilememError):
+            files.settle(self.folder.absolute(self.path)).close()
         memory = self._found()
         return memory if memory and memory.encoding == UTF_8 else None
 
@@ -139,19 +137,9 @@ def create(
 
 
 def zone_name(at: dt.datetime) -> str:
-    """Name the zone of an aware moment: `Europe/Lisbon` where that is known.
-
-    A moment that has no more than an offset, as this machine's time, has the machine's
-    zone if that has the same offset then; else the name is `UTC+01:00`.
-    """
+    """Name the zone of an aware moment: `Europe/Lisbon`, else `UTC+01:00`."""
     if isinstance(at.tzinfo, ZoneInfo) and at.tzinfo.key:
         return at.tzinfo.key
-    is_local = at.utcoffset() == at.astimezone().utcoffset()
-    machine = os.environ.get("TZ", "").lstrip(":")
-    if "/" not in machine:
-        machine = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
-    if is_local and "/" in machine and machine[0] != "/":
-        return machine
     offset = f"{at:%z}"
     return f"UTC{offset[:3]}:{offset[3:5]}"
 
@@ -164,5 +152,5 @@ def newest(folder: Folder) -> list[str]:
         when = when_of(stat.path)
         if when and kind_of(stat.path) == "sessions" and stat.path.endswith(".md"):
             is_live = not is_archived(stat.path)
-            begun.append((is_live, when.date, when.time, stat.changed, stat.path))
+            begun.append((is_live, when, stat.changed, stat.path))
     return [path for *_, path in sorted(begun, reverse=True)]

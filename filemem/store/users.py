@@ -11,6 +11,7 @@ from filemem.store.folder import Folder, normal_form
 from filemem.store.roles import ROLE_NAMES
 from filemem.text.plain import nearest, one_line
 
+SETTINGS = "filemem.yaml"  # no user's name
 MAX_USER_NAME_BYTES = 200
 MIN_LIKENESS = 0.74  # from 0, anything, to 1, the same
 
@@ -18,19 +19,13 @@ MIN_LIKENESS = 0.74  # from 0, anything, to 1, the same
 def mistyped(name: str, known: Iterable[str]) -> str:
     """Return the known user whose name is nearly so, or ''.
 
-    That is in another case, with other accents, or in small letters a letter apart.
+    That is in another case, or of letters alone and spelt alike.
     """
-    others = {_bare(other): other for other in known if other != name}
-    wanted = _bare(name)
-    likeness = MIN_LIKENESS if wanted.islower() and wanted.isalpha() else 1
+    others = {other.casefold(): other for other in known if other != name}
+    wanted = name.casefold()
+    likeness = MIN_LIKENESS if wanted.isalpha() else 1
     near = nearest(wanted, others, 1, likeness)
     return others[near[0]] if near else ""
-
-
-def _bare(name: str) -> str:
-    """Return a name in small letters, without accents."""
-    signs = unicodedata.normalize("NFD", name.casefold())
-    return "".join(sign for sign in signs if not unicodedata.combining(sign))
 
 
 def folder_name(name: str) -> str:
@@ -53,19 +48,16 @@ def folder_name(name: str) -> str:
 def name_of_folder(folder: str) -> str:
     """Return the name of the user to whom a folder belongs; '' for no user's."""
     name = unquote(normal_form(folder), errors="replace")
-    is_one = not fault_of_name(name) and folder_name(name) == normal_form(folder)
+    is_one = is_user_name(name) and folder_name(name) == normal_form(folder)
     return name if is_one else ""
 
 
-def fault_of_name(name: str) -> str:
-    """Return what is wrong with a user's name, as the end of a sentence, or ''."""
-    if not name.strip():
-        return "it is empty"
-    if name != name.strip() or not name.isprintable():
-        return "it may hold neither control characters nor white space around it"
-    if len(folder_name(name).encode()) > MAX_USER_NAME_BYTES:
-        return f"it is longer than {MAX_USER_NAME_BYTES} bytes"
-    return "that name is reserved" if name.lower() == "filemem.yaml" else ""
+def is_user_name(name: str) -> bool:
+    """Tell whether a user may be called so."""
+    if not name.isprintable() or name in ("", SETTINGS):
+        return False
+    is_short = len(folder_name(name).encode()) <= MAX_USER_NAME_BYTES
+    return is_short and name == name.strip()
 
 
 class StoreFolder:
@@ -99,38 +91,34 @@ class StoreFolder:
     def folder(self, name: str) -> Folder:
         """Return one user's folder; nothing is created.
 
-        Names are compared in normal form NFC, and where the disk tells no case, in any.
+        Names are compared in normal form NFC.
 
         Raises:
             Refused: the name could lead elsewhere, or is that of a role.
         """
         name = normal_form(name)
-        fault = fault_of_name(name)
-        place = "" if fault else self._place(folder_name(name))
-        if name.casefold() in ROLE_NAMES and not os.path.isdir(place):
-            fault = "it is the name of a role; choose another"
-        if fault:
-            shown = one_line(name) or "an empty name"
-            raise Refused(f"{shown} cannot be a user's name: {fault}.")
-        is_taken = os.path.exists(place) and not os.path.isdir(place)
-        if os.path.islink(place) or is_taken:
+        shown = one_line(name) or "an empty name"
+        if not is_user_name(name):
+            raise Refused(
+                f"{shown} cannot be a user's name; take one without control characters"
+                f" or white space around it, of at most {MAX_USER_NAME_BYTES} bytes."
+            )
+        place = self._place(folder_name(name))
+        is_folder = os.path.isdir(place) and not os.path.islink(place)
+        if name.casefold() in ROLE_NAMES and not is_folder:
+            what = "it is the name of a role; choose another"
+            raise Refused(f"{shown} cannot be a user's name: {what}.")
+        if os.path.lexists(place) and not is_folder:
             what = f"{name} in the store is not a folder of its own"
             raise Refused(f"{name} cannot be a user: {what}; rename it.")
-        known = name_of_folder(os.path.basename(place))
-        return Folder(place, known, named=self._named)
+        return Folder(place, name, named=self._named)
 
     def _place(self, wanted: str) -> str:
         """Return the place of a user's folder as the disk spells it."""
         place = os.path.join(self.root, wanted)
-        is_there = os.path.lexists(place)
-        # As another user, or as a system has it for which the two are one name.
-        is_twice = is_there and os.path.exists(f"{self.root}/{wanted.swapcase()}")
-        if not is_twice and (is_there or wanted.isascii()):
+        if os.path.lexists(place) or wanted.isascii():
             return place
         for other in self._folders():
-            there = os.path.join(self.root, other)
             if normal_form(other) == wanted:
-                return there
-            if is_there and os.path.samefile(there, place):
-                return there
+                return os.path.join(self.root, other)
         return place
