@@ -175,8 +175,8 @@ def _read(path: str) -> Memory:
     with suppress(NotFound):
         data = files.read(path)
     file = parse(path, data)
-    if file.front_matter.is_broken:
-        raise ConfigError(file.front_matter.problems[0])
+    if file.front_matter.fault:
+        raise ConfigError(file.front_matter.fault)
     return file
 
 

@@ -8,7 +8,6 @@ UTF_8 = "utf-8"
 BINARY = "binary"
 _LOOKED_AT_BYTES = 65_536
 _NOT_ASCII = re.compile("[^\x00-\x7f\ufffd]")
-_HIGH_BYTES = re.compile(rb"[\x80-\xff]+")
 
 
 def encoding_of(data: bytes) -> str:
@@ -26,10 +25,10 @@ def encoding_of(data: bytes) -> str:
     text = data.decode(errors="replace")
     if text.count("\ufffd") <= len(_NOT_ASCII.findall(text)):
         return UTF_8
-    # In GB 18030 bytes over 0x7f stand in rows, in Latin-1 they stand alone.
-    runs = [len(run) for run in _HIGH_BYTES.findall(data)]
-    in_rows = sum(run for run in runs if run >= 4)
-    return "gb18030" if 3 * in_rows > sum(runs) else "latin-1"
+    with suppress(UnicodeDecodeError):
+        data.decode("gb18030")
+        return "gb18030"
+    return "latin-1"
 
 
 def decode(data: bytes) -> str:

@@ -22,26 +22,21 @@ OF_FACTS = frozenset("kind day retold_by said_by tool calls success".split())
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """A mapping, empty if it is broken, and what is wrong with its text."""
+    """A mapping, or what is wrong with its text, and then it is empty."""
 
     values: dict[str, Any]
-    problems: tuple[Problem, ...] = ()
-    is_broken: bool = False
-
-
-def moment_of(value: object) -> dt.date | None:
-    """Return a YAML date or time, one in quotes too; None for anything else."""
-    with suppress(ValueError):
-        if isinstance(value, str):
-            form = dt.date if len(value) == len("2026-11-20") else dt.datetime
-            return form.fromisoformat(value)
-    return value if isinstance(value, dt.date) else None
+    fault: Problem | None = None
 
 
 def day_of(value: object) -> dt.date | None:
-    """Return the day of a YAML date or time; None for anything else."""
-    moment = moment_of(value)
-    return moment.date() if isinstance(moment, dt.datetime) else moment
+    """Return the day of a YAML date or time, one in quotes too; None for anything
+    else."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = dt.datetime.fromisoformat(value)
+    if isinstance(value, dt.datetime):
+        return value.date()
+    return value if isinstance(value, dt.date) else None
 
 
 def texts(value: object) -> Iterator[str]:

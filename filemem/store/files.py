@@ -82,17 +82,15 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
         Refused: it is a link or no plain file, or its permissions forbid it.
     """
     with _naming(path):
-        if os.path.islink(path):
-            raise Refused(f"{path} is a symbolic link; name the file itself.")
-        if os.path.lexists(path) and not os.path.isfile(path):
+        is_plain = os.path.isfile(path) and not os.path.islink(path)
+        if os.path.lexists(path) and not is_plain:
             remedy = "put one in its place, or choose another name"
             raise Refused(f"{path} is not a regular file; {remedy}.")
         try:
             return os.open(path, flags | _FLAGS, 0o600)
         except PermissionError as error:
-            verb = "read" if flags == os.O_RDONLY else "changed"
             why = f"{error.strerror}; check its permissions"
-            raise Refused(f"{path} cannot be {verb}: {why}.") from None
+            raise Refused(f"{path} cannot be opened: {why}.") from None
 
 
 def read(path: str, limit: int | None = None) -> bytes:
@@ -317,15 +315,12 @@ def _write_end(file: FileIO, data: bytes, *, durably: bool = True) -> int:
     if file.read(1) not in (b"", b"\n"):
         data = b"\n" + data
     try:
-        written = os.write(descriptor, data)
-        size = file.tell() - written  # another program may have added to it meanwhile
-        if written != len(data):
+        if os.write(descriptor, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if durably:
             os.fsync(descriptor)
     except OSError:
-        if file.tell() == os.fstat(descriptor).st_size:  # nothing came after ours
-            os.ftruncate(descriptor, size)
+        os.ftruncate(descriptor, size)
         raise
     return size
 

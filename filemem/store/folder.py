@@ -6,14 +6,12 @@ user's lock, readers none.
 
 import contextlib
 import os
-import re
 import tempfile
 import threading
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
@@ -30,7 +28,6 @@ PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
 """How the names of memories end, in any case."""
 JOB_WAIT_SECONDS = 0.5  # that a job waits for another
-MAX_NAMES = 9_999  # that are tried for a new memory: -2, -3, …
 ABANDONED_SECONDS = 60  # after which a temporary file was left by a write that died
 COPIES_SECONDS = 86_400  # after which a copy of the past is nobody's any more
 _COPIES = "tmp"  # their folder in the bookkeeping
@@ -216,14 +213,8 @@ class Folder:
 
     def _nearest(self, name: str) -> str:
         """Return the paths most like a wrong one, said as a remedy."""
-        words = [word for word in re.split(r"[/\W_]+", name.lower()) if len(word) > 2]
-
-        def shared(path: str) -> int:
-            return sum(word in path.lower() for word in words)
-
-        likely = sorted(self.paths(), key=shared, reverse=True)[:300]
-        close = nearest(name, likely, 3, 0.5) or likely[:3]
-        return f"nearest: {', '.join(close)}" if close else "there is no memory yet"
+        close = nearest(name, self.paths(), 3, 0.3)
+        return f"nearest: {', '.join(close)}" if close else "list or search for it"
 
     # -- reading -------------------------------------------------------------------
 
@@ -270,7 +261,7 @@ class Folder:
         """Create the user's folder and its bookkeeping."""
         files.make_folder(self.bookkeeping())
 
-    def locked(self, wait: float = 10.0) -> "contextlib.AbstractContextManager[None]":
+    def locked(self, wait: float = 10.0) -> contextlib.AbstractContextManager[None]:
         """Hold this user's writing lock, which nests within a thread.
 
         Raises:
@@ -280,7 +271,7 @@ class Folder:
 
     def job_lock(
         self, wait: float = JOB_WAIT_SECONDS
-    ) -> "contextlib.AbstractContextManager[None]":
+    ) -> contextlib.AbstractContextManager[None]:
         """Run as the only job on this user's memories; it may consist of jobs.
 
         Raises:
@@ -296,21 +287,19 @@ class Folder:
         One name means one memory, wherever it lies.
 
         Raises:
-            Refused: the path is none, or all names like it are taken.
+            Refused: the path is none.
         """
         data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         with self.locked():
-            for candidate in islice(numbered(path), MAX_NAMES):
-                places = (live(candidate), archived(candidate))
-                if any(os.path.lexists(self._named(place)) for place in places):
-                    continue
-                where = self.absolute(candidate)
-                files.make_folder(os.path.dirname(where))
-                with contextlib.suppress(FileExistsError):
-                    files.create(where, data)
-                    return candidate
-        what = f"{one_line(path)} and {MAX_NAMES:,} names like it are taken"
-        raise Refused(f"{what}; choose another.")
+            free = next(one for one in numbered(path) if not self._is_taken(one))
+            where = self.absolute(free)
+            files.make_folder(os.path.dirname(where))
+            files.create(where, data)
+            return free
+
+    def _is_taken(self, path: str) -> bool:
+        places = (self._named(live(path)), self._named(archived(path)))
+        return any(map(os.path.lexists, places))
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory in UTF-8, durably."""

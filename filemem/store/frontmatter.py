@@ -15,8 +15,6 @@ from filemem.store.fields import MAX_YAML_CHARS, FrontMatter
 
 MAX_DEPTH = 50  # libyaml's binding recurses, and ends the process with its stack
 MAX_NUMBER_CHARS = 100  # Python takes seconds over long ones, and prints none
-_STRING = "tag:yaml.org,2002:str"
-_IN_WORDS = {"timestamp": "date", "int": "number", "float": "number"}
 # What a YAML text has that nests deeply or repeats itself.
 _SUSPECT = re.compile(r"\*|(?:[\[{][^\[{]*){50}|^[ \t?:-]{50}", re.MULTILINE)
 _NEEDS_NO_QUOTES = re.compile(r"[^\W\d_][\w /.+-]*(?::\d+)?(?<! )")
@@ -32,22 +30,18 @@ _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]
-    """The safe loader, for which an invalid date or number is text, and a problem."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__(source)
-        self.invalid: list[Any] = []
+    """The safe loader, for which an invalid date or number is text."""
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
-        if not isinstance(node, yaml.ScalarNode) or node.tag == _STRING:
+        is_scalar = isinstance(node, yaml.ScalarNode)
+        if is_scalar and len(node.value) > MAX_NUMBER_CHARS:
+            return node.value
+        try:
             return super().construct_object(node, deep)
-        if len(node.value) <= MAX_NUMBER_CHARS:
-            try:
-                return super().construct_object(node, deep)
-            except _INVALID:
-                pass
-        self.invalid.append(node)
-        return node.value
+        except _INVALID:
+            if is_scalar:
+                return node.value
+            raise
 
 
 def load(source: str, path: str = "", above: int = 0) -> FrontMatter:
@@ -60,23 +54,15 @@ def load(source: str, path: str = "", above: int = 0) -> FrontMatter:
     """
     try:
         _check_bounds(source)
-        loader = _Loader(source)
-        values = loader.get_single_data()
+        values = yaml.load(source, _Loader)
         if not isinstance(values, dict | None):
             raise _fault("it is no mapping of keys to values")
     except (yaml.YAMLError, RecursionError) as error:
         why = getattr(error, "problem", None) or getattr(error, "reason", None)
         what = f"broken YAML: {' '.join((why or 'it cannot be read').split())}"
         line = above + _line_of(error, source)
-        return FrontMatter({}, (Problem(path, line, what, "fix this line"),), True)
-    problems = []
-    for node in loader.invalid:
-        tag = node.tag.rpartition(":")[2]
-        what = f"{node.value[:40]} is no {_IN_WORDS.get(tag, tag)}"
-        line = above + source.count("\n", 0, node.start_mark.index) + 1
-        problems.append(Problem(path, line, what, "correct it, or put it in quotes"))
-    named = {str(key): value for key, value in (values or {}).items()}
-    return FrontMatter(named, tuple(sorted(problems)))
+        return FrontMatter({}, Problem(path, line, what, "fix this line"))
+    return FrontMatter({str(key): value for key, value in (values or {}).items()})
 
 
 def _fault(what: str) -> yaml.YAMLError:
@@ -124,7 +110,7 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
             another key would change its meaning.
     """
     before = load(source)
-    if before.is_broken:
+    if before.fault:
         raise ValueError("the YAML is broken")
     after = _with_value(source, key, value)
     line = f"{key}: {value}{newline}"

@@ -6,6 +6,7 @@ the file's text.
 """
 
 import datetime as dt
+import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -130,7 +131,7 @@ class Memory:
 
     @cached_property
     def front_matter(self) -> FrontMatter:
-        """The front matter, or the whole of a YAML memory, with its problems."""
+        """The front matter, or the whole of a YAML memory, or what is wrong with it."""
         lines = self._front_lines
         if not "".join(lines).strip():
             return FrontMatter({})
@@ -195,7 +196,7 @@ class Memory:
     def _body_start(self) -> int:
         """The number of the line behind which the body stands: broken front matter
         counts as body, so as to be found."""
-        return 0 if self.front_matter.is_broken else self.front_end
+        return 0 if self.front_matter.fault else self.front_end
 
     @property
     def body(self) -> str:
@@ -318,13 +319,8 @@ def parse(path: str, data: bytes) -> Memory:
 
 def in_iso(metadata: dict[str, Any]) -> dict[str, Any]:
     """Return metadata as JSON has it, without what only names the memory."""
-    found = {}
-    for key, value in metadata.items():
-        if key in NAMING:
-            continue
-        if isinstance(value, list):
-            value = [str(entry) for entry in value]
-        found[key] = value.isoformat() if isinstance(value, dt.date) else value
+    told = {key: value for key, value in metadata.items() if key not in NAMING}
+    found: dict[str, Any] = json.loads(json.dumps(told, default=str))
     return found
 
 

@@ -113,12 +113,6 @@ def date_at_head(name: str) -> DateAtHead | None:
     return None
 
 
-def starts_with_no_date(path: str) -> str:
-    """Return what looks like a date at the head of a file's name and is none, or ''."""
-    match = _DATE.match(path.rpartition("/")[2])
-    return match[0] if match and not when_of(path) else ""
-
-
 def numbered(path: str) -> Iterator[str]:
     """Yield a path, then with -2, -3, … before its extension."""
     stem, extension = os.path.splitext(path)

@@ -9,7 +9,7 @@ from filemem.store.fields import FIELDS, day_of
 from filemem.store.files import MAX_DEPTH, too_far, walk
 from filemem.store.folder import SUFFIXES, Folder, enters, is_unprintable
 from filemem.store.memory import LARGEST, Memory
-from filemem.store.paths import starts_with_no_date, when_of
+from filemem.store.paths import when_of
 from filemem.text.plain import one_line
 
 
@@ -22,8 +22,7 @@ def problems_of(memory: Memory) -> list[Problem]:
         what = f"larger than {LARGEST // 1_000_000} MB: grep and open read it"
         remedy = "split it into smaller files"
         return [Problem(memory.path, 1, f"{what}, search_files does not", remedy)]
-    found = [*_in_text(memory), *memory.front_matter.problems]
-    return sorted([*found, *_in_date(memory), *_in_fields(memory)])
+    return sorted([*_in_text(memory), *_in_date(memory), *_in_fields(memory)])
 
 
 def _in_text(memory: Memory) -> Iterator[Problem]:
@@ -39,17 +38,15 @@ def _in_text(memory: Memory) -> Iterator[Problem]:
     if is_opened and not memory.front_end and not memory.is_yaml:
         what = "the front matter is never closed"
         yield Problem(path, 1, what, "add a line with --- under it")
+    if memory.front_matter.fault:
+        yield memory.front_matter.fault
 
 
 def _in_date(memory: Memory) -> Iterator[Problem]:
-    """Yield what is wrong with the date of the name, or of the front matter.
+    """Yield a date of the front matter that is not that of the name.
 
     Of a name that says only the month the day may be any in it.
     """
-    wrong = starts_with_no_date(memory.path)
-    if wrong:
-        what = f"the file's name starts with {wrong}, which is not a date"
-        yield Problem(memory.path, 1, what, "rename it with a real date, YYYY-MM-DD")
     when = when_of(memory.path)
     day = str(day_of(memory.front.get("date")) or "")
     named = str(when.date) if when else ""

@@ -158,7 +158,7 @@ def test_setting_a_key_changes_nothing_else(
     differ are one slice, which holds nothing but the old value.
     """
     loaded = frontmatter.load(source)
-    assume(not loaded.is_broken)
+    assume(not loaded.fault)
     before_front = loaded.values
     text = (source if whole else f"---\n{source}---\n{body}").replace("\n", newline)
     data = (mark + text).encode()
