@@ -115,7 +115,14 @@ def _keep_cited(
 def apply_sweep(
     folder: Folder, plan: SweepPlan, at: dt.datetime, *, dry: bool = False
 ) -> JobDone:
-    """Move what the plan says, and say what stayed; `dry`: only say it."""
+    """Move what the plan says, and say what stayed.
+
+    Args:
+        folder: whose memories.
+        plan: what goes to the archive, and what comes back.
+        at: the moment that counts as now.
+        dry: only say it.
+    """
     back = {path: live(path) for path in plan.to_restore}
     if dry:
         drafts = folder.drafts.intersection({*plan.to_archive, *back})

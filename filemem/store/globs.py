@@ -36,9 +36,11 @@ def _spelt_out(glob: str) -> list[str]:
     braces = _BRACES.search(glob)
     if not braces:
         return [glob]
-    found = []
+    before = glob[: braces.start()]
+    behind = glob[braces.end() :]
+    found: list[str] = []
     for part in braces[1].split(","):
-        found += _spelt_out(glob[: braces.start()] + part + glob[braces.end() :])
+        found += _spelt_out(f"{before}{part}{behind}")
         if len(found) > MAX_ALTERNATIVES:
             what = f"stands for more than {MAX_ALTERNATIVES} others"
             raise FilememError(f"the glob {what}; name fewer of them.")

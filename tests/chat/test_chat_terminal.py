@@ -272,7 +272,7 @@ def test_the_slash_commands_are_filemems_own(
                 "／Search\u3000oolong",
                 f"{FACT}  Fri\n   1  Likes oolong tea.\n",
             ),  # as a Chinese keyboard sets a blank
-            ("\x1b[200~/remember Owns a cat.\nAnd a dog.\x1b[201~", "-owns-a-cat.md"),
+            ("\x1b[200~/remember Owns a cat.\nAnd a dog.\x1b[201~", "-owns-a-cat"),
             ("/search", "say what, behind /search; /help has what each takes.\n"),
             ("/status", "In every prompt: "),
             ("/remember --Owns a kettle.", "-owns-a-kettle.md"),

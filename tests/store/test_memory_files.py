@@ -38,14 +38,32 @@ def words(found: Memory) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "encoding"),
+    (
+        "text",
+        "encoding",
+    ),
     [
-        ("Café 茶\n", "utf-8"),
-        ("Oolong.\n", "utf-8-sig"),
-        ("Ella bebe café en Málaga.\n", "latin-1"),
+        (
+            "Café 茶\n",
+            "utf-8",
+        ),
+        (
+            "Oolong.\n",
+            "utf-8-sig",
+        ),
+        (
+            "Ella bebe café en Málaga.\n",
+            "latin-1",
+        ),
         # 學, 會 and 說 end with a letter's byte
-        ("我學會說臺灣國語，歡迎來到圖書館。\n", "gb18030"),
-        ("Oolong, 乌龙\n", "utf-16"),
+        (
+            "我學會說臺灣國語，歡迎來到圖書館。\n",
+            "gb18030",
+        ),
+        (
+            "Oolong, 乌龙\n",
+            "utf-16",
+        ),
     ],
 )
 def test_every_encoding_is_read_and_what_is_no_utf8_is_reported(
@@ -121,19 +139,55 @@ def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(
 
 
 @pytest.mark.parametrize(
-    ("line", "remedy"),
+    (
+        "line",
+        "remedy",
+    ),
     [
-        ("importance: 11", "whole number from 1 to 10"),
-        ("importance: true", "whole number from 1 to 10"),
-        ("confidence: .nan", "number from 0 to 1"),
-        ("pinned: 'yes'", "true or false"),
-        ("aliases: {a: b}", "list"),
-        ("valid_from: 2026-13-45", "a date"),
-        ("valid_from: !!timestamp soon", "a date"),
-        ("valid_until: 5", "a date"),
-        ("source: 5", "path:line"),
-        ("superseded_by: [a, b]", "path"),
-        ("assistant: !!binary dGVh", "speaker"),
+        (
+            "importance: 11",
+            "whole number from 1 to 10",
+        ),
+        (
+            "importance: true",
+            "whole number from 1 to 10",
+        ),
+        (
+            "confidence: .nan",
+            "number from 0 to 1",
+        ),
+        (
+            "pinned: 'yes'",
+            "true or false",
+        ),
+        (
+            "aliases: {a: b}",
+            "list",
+        ),
+        (
+            "valid_from: 2026-13-45",
+            "a date",
+        ),
+        (
+            "valid_from: !!timestamp soon",
+            "a date",
+        ),
+        (
+            "valid_until: 5",
+            "a date",
+        ),
+        (
+            "source: 5",
+            "path:line",
+        ),
+        (
+            "superseded_by: [a, b]",
+            "path",
+        ),
+        (
+            "assistant: !!binary dGVh",
+            "speaker",
+        ),
     ],
 )
 def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None:
@@ -172,17 +226,47 @@ def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "when"),
+    (
+        "path",
+        "when",
+    ),
     [
-        ("facts/2026/2026-11-20-tea.md", FileDate(DAY, False, "")),
-        ("sessions/2026-11-20-0930-tea.md", FileDate(DAY, False, "09:30")),
-        ("sessions/2026-11-20-2561-odd.md", FileDate(DAY, False, "")),
-        ("summaries/2026/2026-11.md", FileDate(DAY.replace(day=1), True, "")),
-        ("notes/2026/11/20.md", FileDate(DAY, False, "")),
-        ("notes/20261120/tea.md", FileDate(DAY, False, "")),
-        ("notes/2026年11月20日.md", FileDate(DAY, False, "")),
-        ("facts/2026-02-30-tea.md", None),
-        ("facts/tea-2026-11-20.md", None),
+        (
+            "facts/2026/2026-11-20-tea.md",
+            FileDate(DAY, False, ""),
+        ),
+        (
+            "sessions/2026-11-20-0930-tea.md",
+            FileDate(DAY, False, "09:30"),
+        ),
+        (
+            "sessions/2026-11-20-2561-odd.md",
+            FileDate(DAY, False, ""),
+        ),
+        (
+            "summaries/2026/2026-11.md",
+            FileDate(DAY.replace(day=1), True, ""),
+        ),
+        (
+            "notes/2026/11/20.md",
+            FileDate(DAY, False, ""),
+        ),
+        (
+            "notes/20261120/tea.md",
+            FileDate(DAY, False, ""),
+        ),
+        (
+            "notes/2026年11月20日.md",
+            FileDate(DAY, False, ""),
+        ),
+        (
+            "facts/2026-02-30-tea.md",
+            None,
+        ),
+        (
+            "facts/tea-2026-11-20.md",
+            None,
+        ),
     ],
 )
 def test_the_date_is_that_of_the_path_else_of_the_front_matter(
@@ -247,16 +331,43 @@ def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    (
+        "text",
+        "name",
+    ),
     [
-        ("Prefers oolong tea.", "prefers-oolong-tea"),
-        ("外婆" * 100, "外婆" * 7),
-        ("Café au lait, cafe\u0301", "café-au-lait-café"),
-        ("🍵 tea ☕\ufe0f", "tea"),
-        ("?!… --- ...", ""),
-        ("../../etc/passwd", "etc-passwd"),
-        ("a\0b\nc\u202ed", "a-b-c-d"),
-        ("word " * 100, "-".join(["word"] * 4)),
+        (
+            "Prefers oolong tea.",
+            "prefers-oolong-tea",
+        ),
+        (
+            "外婆" * 100,
+            "外婆" * 7,
+        ),
+        (
+            "Café au lait, cafe\u0301",
+            "café-au-lait-café",
+        ),
+        (
+            "🍵 tea ☕\ufe0f",
+            "tea",
+        ),
+        (
+            "?!… --- ...",
+            "",
+        ),
+        (
+            "../../etc/passwd",
+            "etc-passwd",
+        ),
+        (
+            "a\0b\nc\u202ed",
+            "a-b-c-d",
+        ),
+        (
+            "word " * 100,
+            "-".join(["word"] * 4),
+        ),
     ],
 )
 def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:
