@@ -82,8 +82,9 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
         Refused: it is a link or no plain file, or its permissions forbid it.
     """
     with _naming(path):
-        is_plain = os.path.isfile(path) and not os.path.islink(path)
-        if os.path.lexists(path) and not is_plain:
+        if os.path.islink(path):
+            raise Refused(f"{path} is a symbolic link; name the file itself.")
+        if os.path.exists(path) and not os.path.isfile(path):
             remedy = "put one in its place, or choose another name"
             raise Refused(f"{path} is not a regular file; {remedy}.")
         try:

@@ -9,7 +9,7 @@ from filemem.store.fields import FIELDS, day_of
 from filemem.store.files import MAX_DEPTH, too_far, walk
 from filemem.store.folder import SUFFIXES, Folder, enters, is_unprintable
 from filemem.store.memory import LARGEST, Memory
-from filemem.store.paths import when_of
+from filemem.store.paths import DATED, when_of
 from filemem.text.plain import one_line
 
 
@@ -43,11 +43,14 @@ def _in_text(memory: Memory) -> Iterator[Problem]:
 
 
 def _in_date(memory: Memory) -> Iterator[Problem]:
-    """Yield a date of the front matter that is not that of the name.
+    """Yield what is wrong with the date of the name, or of the front matter.
 
     Of a name that says only the month the day may be any in it.
     """
     when = when_of(memory.path)
+    if not when and DATED.match(os.path.basename(memory.path)):
+        what = "the file's name starts with what is not a date"
+        yield Problem(memory.path, 1, what, "rename it with a real date, YYYY-MM-DD")
     day = str(day_of(memory.front.get("date")) or "")
     named = str(when.date) if when else ""
     if when and when.day_unknown:
@@ -94,9 +97,12 @@ def _fault_of(path: str, entry: "os.DirEntry[str]") -> str:
         return "left by a write that was cut off; look at it, then delete it"
     if entry.name[0] == ".":
         return ""
-    if is_unprintable(entry.name) or (is_folder and too_far(path)):
-        what = "its name holds a backslash, control characters or no UTF-8, or its path"
-        return f"{what} is too long or over {MAX_DEPTH} folders deep; rename or move it"
+    if is_unprintable(entry.name):
+        what = "its name holds a backslash, control characters or no UTF-8"
+        return f"{what}, so it is not read; rename it"
+    if is_folder and too_far(path):
+        what = f"more than {MAX_DEPTH} folders deep or too long a path"
+        return f"{what}, and not read; move it"
     if not is_folder and not is_file:
         return "a link or no plain file, so not read; put a file in its place"
     if not os.access(entry.path, os.R_OK):

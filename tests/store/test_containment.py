@@ -226,7 +226,7 @@ def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(
     ]
     assert len(found) == 3
     for problem in found:
-        assert problem.remedy == "rename or move it" and problem.path.isprintable()
+        assert problem.remedy == "rename it" and problem.path.isprintable()
         problem.path.encode()
     with pytest.raises(FilememError) as raised:
         alice.locate("facts/" + os.fsdecode(name))
