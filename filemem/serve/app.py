@@ -36,9 +36,8 @@ from filemem.store.users import StoreFolder
 
 NAME = "filemem"  # of the model that clients choose
 TASK_NAME = "filemem-task"  # the model without memory, for a program's own prompts
-PATHS = "/v1/models, /v1/chat/completions and /healthz"
 MAX_REQUEST_BYTES = 20_000_000
-MAX_ANSWERS = 64  # under way
+MAX_ANSWERS = 64  # under way; later ones wait
 MAX_ANSWERS_OF_USER = 8
 MAX_USERS_AT_HAND = 500  # whose index stays in memory
 
@@ -114,7 +113,7 @@ class Service:
         if chat.model not in self._names:
             sentence = f"there is no model {chat.model[:80]!r} here; take {NAME}."
             raise BadRequest(404, sentence, "model_not_found")
-        thread = self._answer(user, chat)
+        thread = self._begin(user, chat)
         watch = asyncio.ensure_future(thread.watch(request))
         try:
             if not chat.is_streamed:
@@ -125,19 +124,17 @@ class Service:
         stream = _stream(thread, first, chat)
         return StreamingResponse(stream, media_type="text/event-stream")
 
-    def _answer(self, user: str, chat: ChatRequest) -> "AnswerThread":
-        """Begin an answer in a thread of its own; a line in the log says how it ended.
+    def _begin(self, user: str, chat: ChatRequest) -> "AnswerThread":
+        """Begin an answer in a thread of its own.
 
         Args:
             user: whose memories are asked.
             chat: what the client sent.
 
         Raises:
-            BadRequest: too many answers are under way.
+            BadRequest: too many answers of this user are under way.
         """
-        is_full = self._under_way.total() >= MAX_ANSWERS
-        if is_full or self._under_way[user] >= MAX_ANSWERS_OF_USER:
-            self._log(f"{user}: refused, too many answers are under way")
+        if self._under_way[user] >= MAX_ANSWERS_OF_USER:
             sentence = "too many answers are under way; try again in a moment."
             raise BadRequest(429, sentence, "rate_limit_exceeded")
         self._under_way[user] += 1
@@ -147,24 +144,30 @@ class Service:
         work = answering.answer
         if chat.model == TASK_NAME:
             work = answering.pass_on
-        began = time.monotonic()
-
-        def ended(future: asyncio.Future[Answer]) -> None:
-            self._under_way[user] -= 1
-            error = future.exception()
-            outcome = "answered"
-            if error is not None:
-                outcome = f"failed ({error or error!r})"
-            if thread.is_left:
-                outcome = "the client left"
-            self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
-            for delay in (0.0, background.PAUSE.total_seconds()):
-                loop = asyncio.get_running_loop()
-                loop.call_later(delay, self._threads.submit, self._have_read, user)
-
         thread.start(self._threads, work)
+        ended = functools.partial(self._ended, user, thread, time.monotonic())
         thread.ended.add_done_callback(ended)
         return thread
+
+    def _ended(
+        self,
+        user: str,
+        thread: "AnswerThread",
+        began: float,
+        future: asyncio.Future[Answer],
+    ) -> None:
+        """Say in the log how an answer ended; have the chat read once it has ended."""
+        self._under_way[user] -= 1
+        error = future.exception()
+        outcome = "answered"
+        if thread.is_left:
+            outcome = "the client left"
+        elif error:
+            outcome = f"failed ({error!r})"
+        self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
+        delay = background.PAUSE.total_seconds()
+        loop = asyncio.get_running_loop()
+        loop.call_later(delay, self._threads.submit, self._have_read, user)
 
     def _have_read(self, user: str) -> None:
         """Have the model read what has ended of a user's conversations."""
@@ -183,7 +186,6 @@ class Service:
             return await running.find_user(request, self._store.root)
         except BadRequest as error:
             if error.status != 401 or not self._open_to:
-                self._log(f"refused: {error}")
                 raise
         running.check_local(request)
         return self._open_to
@@ -192,17 +194,15 @@ class Service:
         """Tell the client of an error, and whether to try again."""
         if isinstance(error, HTTPException):
             asked = f"{request.method} {request.url.path[:80]}"
-            sentence = f"{asked} is not known; here are {PATHS}."
+            sentence = f"{asked} is not known here."
             error = BadRequest(error.status_code, sentence)
         status, body = error_body(error)
+        self._log(f"refused: {error}")
         headers = {}
         if status >= 500:
-            self._log(f"error: {error}")
             headers["x-should-retry"] = "false"
         elif status == 429:
             headers["retry-after"] = "1"
-        elif status in (408, 413):
-            headers["connection"] = "close"
         return JSONResponse(body, status, headers)
 
 

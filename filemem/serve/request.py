@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from filemem.importers.base import as_list, dig
+from filemem.importers.base import dig, text_at
 from filemem.importers.jsonl import message_text
 from filemem.serve.running import BadRequest
 
@@ -51,7 +51,7 @@ class ChatRequest:
     @property
     def tool_names(self) -> set[str]:
         """The names of the client's own tools."""
-        return {tool["function"]["name"] for tool in self.tools}
+        return {text_at(tool, "function", "name") for tool in self.tools}
 
 
 def parse(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
@@ -71,16 +71,16 @@ def parse(body: bytes, headers: Mapping[str, str]) -> ChatRequest:
     if not isinstance(messages, list) or not all(map(_is_message, messages)):
         raise BadRequest(
             400,
-            "messages must be a list, each with a role (system, user, assistant or"
-            " tool) and a content that is text or a list of parts.",
+            "messages must be a list, each with a role: system, user, assistant or"
+            " tool.",
         )
     if not messages or not _is_question(messages[-1]):
         raise BadRequest(
             400, "messages must end with what the user said, or with a call's result."
         )
     tools = given.get("tools") or []
-    if not isinstance(tools, list) or not all(map(_is_function, tools)):
-        raise BadRequest(400, "tools must be a list of functions, each with a name.")
+    if not isinstance(tools, list):
+        raise BadRequest(400, "tools must be a list.")
     options = {key: given[key] for key in given.keys() - NOT_SENT}
     if options.get("tool_choice") == "none":
         tools = []
@@ -107,15 +107,7 @@ def _conversation(given: dict[str, Any], headers: Mapping[str, str]) -> str:
 
 
 def _is_message(message: Any) -> bool:
-    """Tell whether a message has a role, and text or parts."""
-    content = dig(message, "content")
-    if dig(message, "role") not in ROLES or not isinstance(content, str | list | None):
-        return False
-    return all(map(_is_part, as_list(content)))
-
-
-def _is_part(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("type", "text"), str)
+    return dig(message, "role") in ROLES
 
 
 def _is_question(message: dict[str, Any]) -> bool:
@@ -123,13 +115,8 @@ def _is_question(message: dict[str, Any]) -> bool:
     content = message.get("content")
     if isinstance(content, str):
         content = content.strip()
-    return message["role"] == "tool" or (message["role"] == "user" and bool(content))
-
-
-def _is_function(tool: Any) -> bool:
-    """Tell whether a tool is a function with a name."""
-    name = dig(tool, "function", "name")
-    return isinstance(name, str) and bool(name)
+    is_said = isinstance(content, str | list) and bool(content)
+    return message["role"] == "tool" or (message["role"] == "user" and is_said)
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -378,10 +378,6 @@ BODIES = """
 {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]}
 {"n": 2, "messages": [{"role": "user", "content": "x"}]}
 {"tools": 5, "messages": [{"role": "user", "content": "x"}]}
-{"tools": [{"type": "function"}], "messages": [{"role": "user", "content": "x"}]}
-{"messages": [{"role": ["user"], "content": [[1], null, {"text": 5}]}]}
-{"messages": [{"role": "user", "content": [1]}]}
-{"messages": [{"role": "user", "content": [{"type": 5}]}]}
 {"messages": [{"role": "user", "content": "\\ud800"}]}
 {"temperature": NaN, "messages": [{"role": "user", "content": "x"}]}
 {"temperature": 1e999, "messages": [{"role": "user", "content": "x"}]}
