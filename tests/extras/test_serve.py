@@ -8,7 +8,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
-from programs import lay
+from programs import COLD, lay
 from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import Store, User
@@ -29,14 +28,12 @@ from filemem.store import keys
 for package in ("starlette", "uvicorn"):
     pytest.importorskip(package, reason="needs filemem[serve]")
 
-FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 CHAT = "/v1/chat/completions"
 HELLO = b'{"model": "filemem", "messages": [{"role": "user", "content": "Hi."}]}'
 WEATHER: Any = {
     "type": "function",
     "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}},
 }
-RUN_OUT = fail(400, "the script has run out")
 
 
 class Served:
@@ -45,33 +42,36 @@ class Served:
     def __init__(self, root: Path, model: ScriptedServer, *options: str) -> None:
         self.root = root
         self.model = model
-        self.mara = root / "store/mara"
+        self.store = root / "store"
+        self.mara = self.store / "mara"
         self.environment = {
             **os.environ,
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "OPENAI_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-the-server",
             "FILEMEM_MODEL": "scripted",
-            "FILEMEM_STORE": str(root / "store"),
+            "FILEMEM_STORE": str(self.store),
             "XDG_CONFIG_HOME": str(root / "config"),
         }
-        (root / "store").mkdir(exist_ok=True)
+        self.store.mkdir()
         self.keys: dict[str, str] = {}
         for name in ("mara", "joao"):
             self.keys[name] = self.run("serve", "keys", "add", name).stdout.strip()
         self.log = root / "log"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*FILEMEM, "serve", "--port", "0", *options],
-                env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True,
-            )  # fmt: skip
+                [*COLD, "serve", "--port", "0", *options],
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         assert self.process.stdout
         hello = self.process.stdout.readline()
-        assert hello, self.log.read_text()
         self.url = re.findall(r"http://\S+/v1", hello)[0]
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        call = [*FILEMEM, *words]
+        call = [*COLD, *words]
         return subprocess.run(
             call, env=self.environment, capture_output=True, text=True
         )
@@ -81,13 +81,12 @@ class Served:
         return openai.OpenAI(base_url=self.url, api_key=key, max_retries=0, timeout=120)
 
     def user(self, name: str = "mara") -> User:
-        return Store(self.root / "store").user(name)
+        return Store(self.store).user(name)
 
     def said(self, name: str = "mara") -> list[list[str]]:
         """Return the turns of each session, in order."""
-        user = self.user(name)
-        paths = [path for path in user.folder.paths() if path.startswith("sessions/")]
-        return [[turn.text for turn in user.open_file(path).passages] for path in paths]
+        sessions = self.user(name).memories("sessions")
+        return [[turn.text for turn in one.passages] for one in sessions]
 
     def sent(self, path: str, body: bytes | None, **headers: str) -> HTTPConnection:
         """Return a connection on which a request was made by hand."""
@@ -95,8 +94,8 @@ class Served:
         connection = HTTPConnection(there.hostname or "", there.port, timeout=60)
         key = f"Bearer {self.keys['mara']}"
         given = {"Authorization": key, "Content-Type": "application/json", **headers}
-        how = given.pop("method", "GET" if body is None else "POST")
         given = {name: value for name, value in given.items() if value}
+        how = "GET" if body is None else "POST"
         connection.request(how, path, body, given)
         return connection
 
@@ -127,12 +126,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def served(running: Served) -> Served:
+    """The server, with nobody's memories in its store."""
     running.model.forget()
-    running.model.default = RUN_OUT
-    for name in ("mara", "joao"):
-        if (running.root / "store" / name).exists():
-            away = running.root / f"{name}-{time.monotonic_ns()}"
-            os.rename(running.root / "store" / name, away)
+    running.model.default = fail(400, "the script has run out")
+    for path in running.store.iterdir():
+        path.rename(running.root / f"{path.name}-{time.monotonic_ns()}")
     return running
 
 
@@ -168,7 +166,7 @@ def test_a_chat_is_kept_and_remembered_by_the_next(served: Served) -> None:
     assert served.said() == [chat]
     sent = served.model.requests[1].body
     first, *rest = sent["messages"]
-    assert first["role"] == "system" and "Mara likes short answers." in first["content"]
+    assert "Mara likes short answers." in first["content"]
     for message, text in zip(rest, chat[:3], strict=True):
         assert message["content"].endswith(text)
     names = [tool["function"]["name"] for tool in sent["tools"]]
@@ -198,14 +196,13 @@ def test_a_client_that_trims_its_history_has_one_conversation_by_its_id(
     served: Served, how: Any
 ) -> None:
     """What was left out is found."""
+    served.model.default = say("Noted.")
     chat: list[str] = []
     for number in range(1, 6):
-        served.model.script(say(f"Noted, {number}."))
         chat.append(f"Fact {number}: I have {number} cats.")
         ask(served.client(), *chat[-3:], **how)
-        chat.append(f"Noted, {number}.")
+        chat.append("Noted.")
     assert served.said() == [chat]
-    served.model.script(say("One."))
     ask(served.client(), "How many cats were there in fact 1?", **how)
     asked = served.model.requests[-1].body["messages"][-1]["content"]
     assert "I have 1 cats." in asked
@@ -216,13 +213,11 @@ def test_a_chat_is_told_by_an_equal_beginning(served: Served) -> None:
     elsewhere is taken in whole."""
     served.model.default = say("Hello!")
     chat = ["Hi.", "Hello!", "How are you?", "Hello!"]
-    for said in (chat[:1], chat[:3], ["Hi.", "Hello!", "Who are you?"]):
-        ask(served.client(), *said)
     edited = ["Hi.", "Hello!", "Who are you?", "Hello!"]
-    assert sorted(served.said()) == [chat, edited]
-    ask(served.client(), "I have alpacas.", "How many?", "My password is Tulip-42-x.")
-    began = ["I have alpacas.", "How many?", "My password is [redacted: password]."]
-    assert [*began, "Hello!"] in served.said()
+    began = ["I have alpacas.", "How many?", "Two.", "Hello!"]
+    for said in (chat[:1], chat[:3], edited[:3], began[:3]):
+        ask(served.client(), *said)
+    assert sorted(served.said()) == [chat, edited, began]
 
 
 @pytest.mark.parametrize("how", [{"user": "chat-1"}, {}], ids=["id", "no id"])
@@ -233,8 +228,8 @@ def test_what_was_forgotten_does_not_come_back_with_the_next_message(
     served.model.script(say("Hilda!"), say("So."), say("No."))
     chat = ["I own a zeppelin called Hilda.", "Hilda!", "What else?"]
     ask(served.client(), chat[0], **how)
-    [session] = (served.mara / "sessions").rglob("*.md")
-    served.user().forget(session.relative_to(served.mara))
+    [session] = served.user().memories("sessions")
+    served.user().forget(session.path)
     ask(served.client(), *chat, **how)
     ask(served.client(), *chat, "So.", "Is that all?", **how)
     assert served.said() == [["What else?", "So.", "Is that all?", "No."]]
@@ -245,8 +240,8 @@ def test_remember_that_is_kept_as_a_fact_too(served: Served) -> None:
     """In its words; the model is told, to say so."""
     served.model.script(say("Kept."))
     ask(served.client(), "Remember that my bike is a red Gazelle.")
-    [fact] = (served.mara / "facts").rglob("*.md")
-    assert "my bike is a red Gazelle." in fact.read_text()
+    [fact] = served.user().memories("facts")
+    assert "my bike is a red Gazelle." in fact.text
     asked = served.model.requests[-1].body["messages"][-1]["content"]
     assert "Kept as a fact" in asked.partition("</program>")[0]
 
@@ -269,9 +264,10 @@ def test_the_client_s_own_tools_pass_through(served: Served, stream: bool) -> No
     else:
         message = answer.choices[0].message
     sent = {**message.model_dump(exclude_none=True), "role": "assistant"}
+    call.pop("index")
     for made in sent["tool_calls"]:
         made.pop("index", None)
-        assert made == {key: call[key] for key in call if key != "index"}
+    assert sent["tool_calls"] == [call]
     assert sent["reasoning_content"] == "Hm."
     result = {"role": "tool", "tool_call_id": "c1", "content": "rain"}
     asked: Any = [{"role": "user", "content": "Will it rain?"}, sent, result]
@@ -285,18 +281,10 @@ def test_the_client_s_own_tools_pass_through(served: Served, stream: bool) -> No
     assert [len(turns) for turns in served.said()] == [3]  # a call is one, too
 
 
-def test_a_client_that_wants_none_of_its_tools_called_keeps_them_out(
-    served: Served,
-) -> None:
-    served.model.script(say("It may rain."))
-    ask(served.client(), "Will it rain?", tools=[WEATHER], tool_choice="none")
-    sent = served.model.requests[-1].body
-    assert "weather" not in [tool["function"]["name"] for tool in sent["tools"]]
-
-
 def test_instructions_settings_and_pictures_of_the_client_reach_the_model(
     served: Served,
 ) -> None:
+    """Its tools do not where it wants none called."""
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     asked = [{"type": "text", "text": "What is this?"}, picture]
     messages: Any = [
@@ -304,25 +292,27 @@ def test_instructions_settings_and_pictures_of_the_client_reach_the_model(
         {"role": "user", "content": asked},
     ]
     served.model.script(say("A parrot."))
+    options: Any = {"tools": [WEATHER], "tool_choice": "none", "temperature": 0.5}
     served.client().chat.completions.create(
-        model="scripted", messages=messages, temperature=0.5, max_tokens=7
+        model="scripted", messages=messages, **options
     )
     sent = served.model.requests[-1].body
     assert "Speak like a pirate." in sent["messages"][0]["content"]
     assert sent["messages"][-1]["content"][-1] == picture
-    settings = [sent[key] for key in ("temperature", "max_tokens", "model")]
-    assert settings == [0.5, 7, "scripted"]
+    assert (sent["temperature"], sent["model"]) == (0.5, "scripted")
+    assert "weather" not in [tool["function"]["name"] for tool in sent["tools"]]
     assert served.said() == [["What is this?\n[image: without a name]", "A parrot."]]
 
 
 def test_what_is_not_to_be_stored_is_in_no_file(served: Served) -> None:
     """The model for an interface's own prompts has no memory at all."""
-    served.model.script(say("A title."), say("A cat."))
+    served.model.default = say("A title.")
     assert text_of(ask(served.client(), "Oolong?", store=False)) == "A title."
-    assert text_of(ask(served.client(), "My cat.", model="filemem-task")) == "A cat."
+    assert text_of(ask(served.client(), "My cat.", model="filemem-task")) == "A title."
     sent = served.model.requests[-1].body
     assert sent["messages"] == [{"role": "user", "content": "My cat."}]
-    assert "tools" not in sent and not served.mara.exists()
+    assert "tools" not in sent
+    assert not served.mara.exists()
     names = [model.id for model in served.client().models.list()]
     assert names == ["filemem", "filemem-task", "scripted"]
     health = served.sent("/healthz", None).getresponse()
@@ -343,19 +333,19 @@ def test_a_key_opens_one_user_s_memories_and_no_other_key_does(served: Served) -
     ask(served.client(), "What does João hide?")
     messages = served.model.requests[-1].body["messages"]
     told = [one["content"] for one in messages if one["role"] == "tool"]
-    assert "0 lines" in told[0] and told[1].startswith("Error: ")
+    assert "0 lines" in told[0]
+    assert told[1].startswith("Error: ")
     mara = served.keys["mara"]
     for key in ("", "none", "sk-of-the-server", mara[:-1], mara + "x", "é" * 9):
         there = {"Authorization": f"Bearer {key}".encode().decode("latin-1")}
         status, body = served.post(b"{}", **there)
-        assert status == 401 and body["error"]["code"] == "invalid_api_key", key
+        assert (status, body["error"]["code"]) == (401, "invalid_api_key"), key
     served.keys["rui"] = served.run("serve", "keys", "add", "rui").stdout.strip()
     assert list(served.client("rui").models.list())
     assert "rui" in served.run("serve", "keys", "list").stdout
-    assert "Took 1 key" in served.run("serve", "keys", "remove", "rui").stdout
-    for key in ("rui", "wrong"):
-        with pytest.raises(openai.AuthenticationError):
-            list(served.client(key).models.list())
+    served.run("serve", "keys", "remove", "rui")
+    with pytest.raises(openai.AuthenticationError):
+        list(served.client("rui").models.list())
     written = b""
     for path in served.root.rglob("*"):
         written += path.read_bytes() if path.is_file() else b""
@@ -371,6 +361,7 @@ BODIES = """
 {"messages": []}
 {"messages": [1]}
 {"messages": [{"role": "king", "content": "x"}]}
+{"messages": [{"role": ["user"], "content": "x"}]}
 {"messages": [{"role": "user", "content": 5}]}
 {"messages": [{"role": "user", "content": " "}]}
 {"messages": [{"role": "user"}]}
@@ -380,7 +371,6 @@ BODIES = """
 {"tools": 5, "messages": [{"role": "user", "content": "x"}]}
 {"messages": [{"role": "user", "content": "\\ud800"}]}
 {"temperature": NaN, "messages": [{"role": "user", "content": "x"}]}
-{"temperature": 1e999, "messages": [{"role": "user", "content": "x"}]}
 """
 
 
@@ -395,20 +385,14 @@ def test_a_malformed_or_oversized_request_is_refused_in_one_line(
         got, told = served.post(body)
         sentence = told["error"]["message"]
         assert got == status, (body[:90], sentence)
-        assert "\n" not in sentence and "Traceback" not in sentence
+        assert "\n" not in sentence
         assert told["error"].keys() == {"message", "type", "param", "code"}
-    for form in ("text/plain", "application/jsonp", ""):
-        status, told = served.post(HELLO, **{"Content-Type": form})
-        assert status == 400 and "application/json" in told["error"]["message"], form
+    assert served.post(HELLO, **{"Content-Type": "text/plain"})[0] == 400
+    assert served.post(HELLO, authorization="Bearer another")[0] == 400  # two keys
     with pytest.raises(openai.NotFoundError):
         served.client().embeddings.create(model="filemem", input="x")
-    assert served.post(HELLO, authorization="Bearer another")[0] == 400  # two keys
-    assert not served.mara.exists() and "Traceback" not in served.log.read_text()
-    served.model.script(say("A cup."))
-    emoji = HELLO.replace(b"Hi.", b"\\ud83c\\udf75?")  # as two halves
-    form = "Application/JSON; charset=utf-8"
-    assert served.post(emoji, **{"Content-Type": form})[0] == 200
-    assert served.said() == [["\N{TEACUP WITHOUT HANDLE}?", "A cup."]]
+    assert not served.mara.exists()
+    assert "Traceback" not in served.log.read_text()
 
 
 def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(
@@ -420,7 +404,7 @@ def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(
     assert error.value.status_code == 502
     assert error.value.response.headers["x-should-retry"] == "false"
     assert "sk-of-the-server" not in str(error.value)
-    assert text_of(ask(served.client(), "I drink oolong.")) == "Now."
+    ask(served.client(), "I drink oolong.")
     assert served.said() == [["I drink oolong.", "Now."]]
     with pytest.raises(openai.APIError):
         text_of(ask(served.client(), "And now?", stream=True))
@@ -438,11 +422,8 @@ def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(
     connection = served.sent(CHAT, asked)
     if stream:
         answer = connection.getresponse()
-        heard = b""
-        while b"ight" not in heard:
-            piece = answer.read1()
-            assert piece, heard
-            heard += piece
+        while b"ight" not in answer.readline():
+            pass
     wait_for(lambda: len(served.model.requests) > 0)
     assert connection.sock
     connection.sock.shutdown(socket.SHUT_RDWR)
@@ -456,9 +437,9 @@ def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(
 def wait_for(holds: Callable[[], bool]) -> None:
     """Wait until something holds, at most a minute."""
     end = time.monotonic() + 60
-    while not holds() and time.monotonic() < end:
+    while not holds():
+        assert time.monotonic() < end
         threading.Event().wait(0.02)
-    assert holds()
 
 
 def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
@@ -493,37 +474,27 @@ def test_what_cannot_be_served_is_refused_in_one_line(served: Served) -> None:
         ("--model", "offline"),
     ):
         done = served.run("serve", *words)
-        assert done.returncode == 2 and re.fullmatch("filemem: .+\n", done.stderr)
-
-
-# -- many at once ----------------------------------------------------------------------
+        assert done.returncode == 2
+        assert re.fullmatch("filemem: .+\n", done.stderr)
 
 
 def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
-    """Each of three messages, with a search in each answer: nothing is lost or mixed."""
+    """Each of three messages: nothing is lost or mixed."""
 
     def echo(body: dict[str, Any]) -> Step:
-        last = body["messages"][-1]
-        if last["role"] == "user":
-            return calls(("grep", {"pattern": "secret"}))
-        spoken = [one["content"] for one in body["messages"] if one["role"] == "user"]
-        words = spoken[-1].rpartition("\n\n")[2]
-        return say(f"{words}|{last['content']}")
+        return say(body["messages"][-1]["content"].rpartition("\n\n")[2])
 
     served.model.default = echo
     names = [f"user{number}" for number in range(50)]
-    root = str(served.root / "store")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", served.environment["XDG_CONFIG_HOME"])
         for name in names:
-            served.keys[name] = keys.add_key(root, name, dt.date(2026, 11, 22))
-            served.user(name).folder.make()
-    barrier = threading.Barrier(50)
+            day = dt.date(2026, 11, 22)
+            served.keys[name] = keys.add_key(str(served.store), name, day)
 
     def chat(name: str) -> list[str]:
         said: list[str] = []
         with served.client(name) as client:
-            barrier.wait(60)
             for turn in range(3):
                 said.append(f"The secret {turn} of {name}")
                 said.append(text_of(ask(client, *said, stream=turn == 1)))
@@ -533,32 +504,20 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
         for name, said in zip(names, pool.map(chat, names), strict=True):
             assert served.said(name) == [said]
             assert {*re.findall(r"user\d+", " ".join(said))} == {name}
-            for asked, answer in zip(said[::2], said[1::2], strict=True):
-                assert answer.startswith(f"{asked}|")
-
-
-def test_each_answer_is_a_commit_where_the_memories_lie_in_git(tmp_path: Path) -> None:
-    """As that of a chat is, with its session; the person's own edits are not in it."""
-    with serving(tmp_path) as served:
-        assert served.run("init", "--git", str(tmp_path / "store")).returncode == 0
-        lay(served.mara, {"own.md": "Hers.\n"})
-        ask(served.client(), "I keep bees.")
-    git = ["git", "-C", str(tmp_path / "store")]
-    log = ["log", "-1", "--format=%s|%(trailers:key=Job)"]
-    said = subprocess.check_output([*git, *log], text=True)
-    assert re.fullmatch(r"Talk with mara.*\|Job: chat", said.strip())
-    left = subprocess.check_output([*git, "status", "--short", "-uall"], text=True)
-    assert left == "?? mara/own.md\n"
 
 
 def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(
     tmp_path: Path,
 ) -> None:
     """What is asked for in another name or by a page elsewhere is refused, as a browser
-    would be tricked into it."""
+    would be tricked into it; each answer is a commit, with its session."""
     with serving(tmp_path, "--user", "mara") as served:
+        served.run("init", "--git", str(served.store))
         local = [{"Host": "localhost:8765"}, {"Origin": "http://localhost:3000"}]
         others = [{"Host": "evil.example"}, {"Origin": "null"}]
         for header in (*local, *others):
             status, _ = served.post(HELLO, **{"Authorization": "", **header})
             assert status == (200 if header in local else 403), header
+    log = ["log", "-1", "--format=%s|%(trailers:key=Job)"]
+    said = subprocess.check_output(["git", "-C", str(served.store), *log], text=True)
+    assert re.fullmatch(r"Talk with mara.*\|Job: chat", said.strip())
