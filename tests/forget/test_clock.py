@@ -202,35 +202,3 @@ def test_status_tells_what_came_out_of_the_archive(ann: User) -> None:
         recalls.note_recall(ann.folder, path, recalls.CITED, at)
     said = "\n".join(overview.status(ann.folder, at).said)
     assert "Of 4 recalls in 90 days 2 came out of the archive" in said
-
-
-def test_ten_years_of_daily_use_of_five_hundred_facts_lose_nothing(ann: User) -> None:
-    """What fades is archived by kind; all of it answers, and comes back when used."""
-    kinds = {
-        "event": "kind: event\nsource: sessions/x.md:1",
-        "plan": "kind: plan\nday: 2026-06-01\nsource: sessions/x.md:1",
-        "trifle": "importance: 2\nsource: sessions/x.md:1",
-        "standing": "source: sessions/x.md:1",
-        "weighty": "importance: 8\nsource: sessions/x.md:1",
-        "asked": "importance: 6",
-    }
-    texts = {}
-    for number in range(500):
-        kind = list(kinds)[number % len(kinds)]
-        text = f"---\n{kinds[kind]}\n---\nThe word {kind}{number}.\n"
-        texts[f"facts/2026/{day(number % 300)}-{kind}-{number}.md"] = text
-    lay(ann.folder.root, texts)
-    used(ann, *range(3650))
-    went = swept(ann, 3650, large=jobs.Large.ALL)["archived"]
-    gone = {path.split("-")[3] for path in went}
-    assert gone == {"event", "plan", "trifle", "standing"}
-    assert len(went) == sum(path.split("-")[3] in gone for path in texts)
-    for path in went[::40]:
-        word = path.split("-")[3] + path.split("-")[4].removesuffix(".md")
-        [first] = ann.search_files(word, limit=1)
-        assert first.path == f"archive/{path}" and word in first.text
-        recalls.note_recall(ann.folder, path, recalls.CITED, dt.datetime(2036, 1, 1))
-    back = swept(ann, 3660, large=jobs.Large.ALL)["restored"]
-    assert sorted(back) == sorted(went[::40])
-    for path in back:
-        assert ann.folder.read(path).decode() == texts[path]

@@ -16,20 +16,28 @@ from programs import COLD, clean, filemem
 from repositories import copied, git, job, plain_git, store, supersede, write
 
 from filemem import Store
+from filemem.store.paths import live
 
 JOBS = {
     "remember": ["remember", "Has sold the bicycle."],
     "chat": ["chat", "-m", "I live in Ghent now."],
     "maintain": ["maintain", "--today", "2027-06-01"],
 }
+# A start of a program, a write, a new name and a deletion.
 TRIED = {"vfork": 2, "write": 1, "rename": 1, "unlink": 1}  # how many of each call
 
+# Without strace nothing can be killed at a given call,
+# nor be met by an error there.
 pytestmark = pytest.mark.skipif(
     not shutil.which("strace"), reason="strace is not installed"
 )
 
 
 def environment(where: Path) -> dict[str, str]:
+    """The variables of a command on the store.
+
+    Git's settings for tests are among them.
+    """
     kept = {
         key: os.environ[key]
         for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "XDG_CONFIG_HOME")
@@ -38,12 +46,18 @@ def environment(where: Path) -> dict[str, str]:
 
 
 def run(where: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command on the store."""
+    """Run a command on the store.
+
+    It ends as it may; the caller looks at its exit code.
+    """
     return filemem(*words, "--store", where, env=environment(where), cwd=where.parent)
 
 
 def traced(where: Path, words: list[str], *how: str) -> int:
-    """Run a command on the store under strace; its exit code."""
+    """Run a command on the store under strace; its exit code.
+
+    `how` are strace's options: what it injects, and where it writes.
+    """
     command = ["strace", "-qq", *how, *COLD, *words, "--store", str(where)]
     quiet = {"stdin": subprocess.DEVNULL, "capture_output": True}
     return subprocess.run(
@@ -52,7 +66,11 @@ def traced(where: Path, words: list[str], *how: str) -> int:
 
 
 def points(where: Path, words: list[str]) -> Iterator[tuple[str, int]]:
-    """Which of a job's calls to kill it at, counted from 1."""
+    """Which of a job's calls to kill it at, counted from 1.
+
+    They are spread over all that it makes of each kind in an undisturbed run on a copy
+    of the store.
+    """
     copy = where.with_name("counted")
     shutil.copytree(where, copy, symlinks=True)
     found = Path(f"{copy}.calls")
@@ -111,12 +129,17 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
     assert kills >= len(TRIED)
 
 
+CUTS = [("fsync", 3), ("fsync", 9), ("fsync", 19), ("rename", 5), ("unlink", 1)]
+
+
 @pytest.mark.parametrize("how", ["signal=SIGKILL", "error=EIO"])
 def test_an_undo_that_was_cut_off_is_done_by_the_next_and_loses_nothing(
     tmp_path: Path, how: str
 ) -> None:
-    """Killed, or met by an error: each file stands somewhere, under one name, and the next undo leaves what an undisturbed one
-    does; also where a job came between."""
+    """Each file stands somewhere, under one name, and the next undo does the rest.
+
+    Also where a job came between.
+    """
     mara = store(tmp_path / "store")
     talks = [f"sessions/2026/2026-11-{day}-0930-tea.md" for day in range(10, 20)]
     for path in talks:
@@ -126,100 +149,64 @@ def test_an_undo_that_was_cut_off_is_done_by_the_next_and_loses_nothing(
     for path in talks:
         mara.move({path: f"archive/{path}"})
     swept = job(mara, "Sweep", *talks, *(f"archive/{path}" for path in talks))
-    for call, number in [
-        ("fsync", 3),
-        ("fsync", 9),
-        ("fsync", 19),
-        ("rename", 5),
-        ("rename", 9),
-        ("unlink", 1),
-    ]:
-        copy = copied(tmp_path / "store", tmp_path / f"{call}-{number}")
+    for number, (call, at) in enumerate(CUTS):
+        copy = copied(tmp_path / "store", tmp_path / str(number))
         traced(
-            copy,
-            ["undo"],
-            "-o",
-            "/dev/null",
-            "-e",
-            f"inject={call}:{how}:when={number}",
+            copy, ["undo"], "-o", "/dev/null", "-e", f"inject={call}:{how}:when={at}"
         )
         user = Store(copy).user("mara").folder
-        assert sorted(path.removeprefix("archive/") for path in user.paths()) == sorted(
-            before
-        ), (call, number)
-        if number == 9:
-            assert run(copy, "remember", "Has a dog.").returncode == 0
+        assert sorted(map(live, user.paths())) == sorted(before), (call, at)
+        assert run(copy, "remember", "Has a dog.").returncode == 0
         if not git(copy, "log", "--format=%s", "--grep=^Undo"):
-            done = run(copy, "undo", *([swept] if number == 9 else []))
-            assert done.returncode == 0 and "not committed" not in done.stdout, (
-                call,
-                number,
-                done,
-            )
+            done = run(copy, "undo", swept)
+            assert done.returncode == 0 and "not committed" not in done.stdout, done
         assert run(copy, "undo", swept).returncode == 2  # nothing is left of it
         after = {path: user.read(path) for path in user.paths()}
-        assert {path: after.get(path) for path in before} == before, (call, number)
-        assert not {f"archive/{path}" for path in before} & after.keys() and not git(
-            copy, "status", "--short"
-        )
-        assert not run(
-            copy, "sweep", "--dry-run", "--today", "2026-11-21"
-        ).stdout.count("archive/")
-        shutil.rmtree(copy)
+        assert {path: after.get(path) for path in before} == before, (call, at)
+        assert not any(path.startswith("archive/") for path in after)
+        assert git(copy, "status", "--short") == ""
+
+
+TALK = "sessions/2026/2026-11-20-0930-tea.md"
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
 
 def test_a_sync_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None:
-    """No line is lost or doubled, no lock stays behind, and what one machine archived and the other edited is one memory."""
-    talk, fact = (
-        "sessions/2026/2026-11-20-0930-tea.md",
-        "facts/2026/2026-11-20-prefers-oolong-tea.md",
-    )
+    """No line is lost or doubled, and no lock stays behind.
+
+    What one machine archived and the other edited is one memory.
+    """
     git(tmp_path, "init", "--quiet", "--bare", "remote")
-    mara = store(tmp_path / "store")
-    job(mara, "Talk", mara.create(talk, "- **mara** 09:30: hello\n"))
-    git(tmp_path / "store", "remote", "add", "origin", "../remote")
-    assert run(tmp_path / "store", "sync").returncode == 0
+    begun = tmp_path / "store"
+    mara = store(begun)
+    job(mara, "Talk", mara.create(TALK, "- **mara** 09:30: hello\n"))
+    git(begun, "remote", "add", "origin", "../remote")
+    assert run(begun, "sync").returncode == 0
     git(tmp_path, "clone", "--quiet", "remote", "other")
     other = Store(tmp_path / "other").user("mara").folder
     for user, name in ((mara, "here"), (other, "there")):
-        user.append(talk, f"- **mara** 10:00: from {name}\n")
-        job(user, "Talk", talk, user.create(f"facts/{name}.md", f"{name}\n"))
-    mara.append(fact, "With figs.\n"), job(mara, "Figs", fact)
-    job(other, "Black tea", *supersede(other, fact, "Prefers black tea.")[1])
+        user.append(TALK, f"- **mara** 10:00: from {name}\n")
+        job(user, "Talk", TALK, user.create(f"facts/{name}.md", f"{name}\n"))
+    mara.append(FACT, "With figs.\n")
+    job(mara, "Figs", FACT)
+    job(other, "Black tea", *supersede(other, FACT, "Prefers black tea.")[1])
     assert run(tmp_path / "other", "sync").returncode == 0
-    begun = tmp_path / "begun"
-    begun.mkdir()
+    saved = tmp_path / "saved"
     for name in ("store", "remote"):
-        shutil.copytree(tmp_path / name, begun / name, symlinks=True)
-    for number, (call, at) in enumerate(points(begun / "store", ["sync"])):
-        world = tmp_path / str(number)
-        shutil.copytree(begun, world, symlinks=True)
-        traced(
-            world / "store",
-            ["sync"],
-            "-o",
-            "/dev/null",
-            "-e",
-            f"inject={call}:signal=SIGKILL:when={at}",
-        )
+        copied(tmp_path / name, saved / name)
+    for number, (call, at) in enumerate(points(begun, ["sync"])):
+        world = copied(saved, tmp_path / str(number))
+        inject = f"inject={call}:signal=SIGKILL:when={at}"
+        traced(world / "store", ["sync"], "-o", "/dev/null", "-e", inject)
         assert run(world / "store", "sync").returncode == 0, (call, at)
         git(world, "clone", "--quiet", "remote", "fresh")
-        for place in ("store", "fresh"):
-            user = Store(world / place).user("mara").folder
-            turns = [passage.text for passage in user.memory(talk).passages]
-            assert turns[0] == "hello" and sorted(turns[1:]) == [
-                "from here",
-                "from there",
-            ], (call, at, place)
-            assert {"facts/here.md", "facts/there.md"} <= {*user.paths()} and git(
-                world / place, "status", "-s"
-            ) == ""
-            lines = user.memory(f"archive/{fact}").lines
-            assert (
-                fact not in user.paths()
-                and lines[-1] == "With figs."
-                and lines[1].startswith("superseded_by")
-            )
-        assert git(world / "store", "rev-parse", "HEAD") == git(
-            world / "fresh", "rev-parse", "HEAD"
-        )
+        heads = {git(world / one, "rev-parse", "HEAD") for one in ("store", "fresh")}
+        assert len(heads) == 1
+        assert git(world / "store", "status", "-s") == ""
+        user = Store(world / "fresh").user("mara").folder
+        turns = [passage.text for passage in user.memory(TALK).passages]
+        assert sorted(turns) == ["from here", "from there", "hello"], (call, at)
+        assert {"facts/here.md", "facts/there.md"} <= {*user.paths()}
+        lines = user.memory(f"archive/{FACT}").lines
+        assert FACT not in user.paths() and lines[-1] == "With figs."
+        assert lines[1].startswith("superseded_by")

@@ -177,60 +177,22 @@ def test_what_each_machine_began_under_one_name_stands_in_one_memory(
     machines: list[Folder],
 ) -> None:
     """Every line of both once, whatever stands between two of them, and one front matter."""
-    talk, fact = "sessions/2026/2026-11-21-1000-茶.md", "facts/2026/茶.md"
+    talk = "sessions/2026/2026-11-21-1000-茶.md"
     for user, tea in zip(machines, ("black", "绿茶"), strict=True):
-        turns = f"- **mara** 10:00: hello\n- **mara** 10:0{len(tea)}: {tea}\n"
+        turns = f"- **mara** 10:00: hello\n- **mara** 10:00: {tea}\n"
         change(user, talk, f"---\ndate: 2026-11-21T10:00:0{len(tea)}\n---\n{turns}")
-        change(user, fact, f"---\nimportance: {len(tea)}\n---\n\n{tea}\n")
     change(machines[0], "profile.md", "- 苹果\n- 茶\n- 杏子\n")
     change(machines[1], "profile.md", "- 茶\n")
     synced(machines[0])
     *told, _ = synced(machines[1])
-    assert [line.split()[0] for line in told] == [
-        f"mara/{path}" for path in (fact, "profile.md", talk)
-    ]
+    named = [line.split()[0] for line in told]
+    assert named == ["mara/profile.md", f"mara/{talk}"]
     synced(machines[0])
     for user in machines:
-        assert [
-            one[len("- **mara** 10:00: ") :] for one in user.memory(talk).lines[4:]
-        ] == ["hello", "绿茶", "black"]
-        assert user.memory(fact).lines == [
-            "---",
-            "importance: 2",
-            "importance: 5",
-            "---",
-            "",
-            "绿茶",
-            "black",
-        ]
-        assert user.memory("profile.md").lines == [
-            "- 苹果",
-            "- 茶",
-            "- 杏子",
-        ] and not overview.problems(user)
-
-
-@pytest.mark.parametrize(
-    "text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"]
-)
-def test_a_fact_archived_here_and_edited_there_is_one_memory(
-    machines: list[Folder], text: str
-) -> None:
-    """In the archive, which git is to ignore, with the edit and what superseded it, though git sees no move in it."""
-    one, two = machines
-    (Path(one.store) / ".git/info/exclude").write_text("archive/\n")
-    path = User(one).remember("Mara lives in Porto.", today=START.date()).path
-    synced(one), synced(two)
-    change(two, path, two.read(path).decode().replace("Mara lives in Porto.\n", text))
-    new, paths = supersede(one, path, "Mara lives in Faro.")
-    job(one, "Remember", *paths)
-    synced(one)
-    done = synced(two)
-    assert done == synced(one) == [SAME]
-    for user in machines:
-        assert path not in user.paths() and not overview.problems(user)
-        lines = user.memory(f"archive/{path}").lines
-        assert f"superseded_by: {new}" in lines and set(text.splitlines()) <= set(lines)
+        said = [turn.text for turn in user.memory(talk).passages]
+        assert said == ["hello", "绿茶", "black"]
+        assert user.memory("profile.md").lines == ["- 苹果", "- 茶", "- 杏子"]
+        assert not overview.problems(user)
 
 
 def test_deleted_here_and_changed_there_is_kept_and_told(
@@ -248,21 +210,22 @@ def test_deleted_here_and_changed_there_is_kept_and_told(
 
 
 def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
-    """Each made its own repository, with a branch of another name; the remote of something else is refused."""
+    """Each made its own repository, with a branch of another name.
+
+    The remote of something else is refused.
+    """
     for name in ("remote", "code"):
         git(tmp_path, "init", "--quiet", "--bare", name)
     one, two = store(tmp_path / "one"), store(tmp_path / "two")
     change(two, "facts/b.md", "b\n")
     git(two.root, "branch", "-m", "master")
-    sync(History(one), str(tmp_path / "remote"), START)
-    sync(History(two), str(tmp_path / "remote"), START)
-    sync(History(one), str(tmp_path / "remote"), START)
+    for user in (one, two, one):
+        sync(History(user), str(tmp_path / "remote"), START)
     assert one.paths() == two.paths() and FACT in one.paths()
     git(tmp_path, "clone", "--quiet", "code", "work")
-    (tmp_path / "work" / "code.py").write_text("x = 1\n")
-    git(tmp_path / "work", "add", "code.py")
-    git(tmp_path / "work", "commit", "--quiet", "-m", "Begin")
-    git(tmp_path / "work", "push", "--quiet", "origin", "HEAD:refs/heads/main")
+    work = tmp_path / "work"
+    git(work, "commit", "--quiet", "--allow-empty", "-m", "Begin")
+    git(work, "push", "--quiet", "origin", "HEAD:refs/heads/main")
     with pytest.raises(FilememError, match="something other than memories"):
         sync(History(one), str(tmp_path / "code"), START)
 
@@ -408,22 +371,24 @@ def test_uncommitted_edits_stay_and_are_named(
     assert mine.read_text() == "ONE\ntwo, by hand\n"
 
 
-def test_a_file_that_git_ignores_is_not_written_over(machines: list[Folder]) -> None:
-    """It is named, and nothing is written until it is moved away."""
+@pytest.mark.parametrize("taken", ["notes/own.md", "notes/own.md/x.md"])
+def test_a_file_that_git_ignores_is_not_written_over(
+    machines: list[Folder], taken: str
+) -> None:
+    """Nor taken for a folder: it is named, and nothing is written until it is moved."""
     one, two = machines
-    for path in ("facts/new.md", "notes/own.md"):
+    for path in ("facts/new.md", taken):
         change(one, path, "one\n")
     synced(one)
     mine = write(two, "notes/own.md", "mine\n")
     (Path(two.store) / ".git/info/exclude").write_text("notes/\n")
     before = state(two.store)
-    with pytest.raises(FilememError, match=r"mara/notes/own\.md is in the way"):
+    with pytest.raises(FilememError, match=r"own\.md is in the way"):
         synced(two)
     assert state(two.store) == before
     mine.rename(mine.with_name("mine.md"))
     synced(two)
-    assert mine.read_text() == "one\n"
-    assert two.read("facts/new.md") == b"one\n"
+    assert two.read(taken) == two.read("facts/new.md") == b"one\n"
     assert mine.with_name("mine.md").read_text() == "mine\n"
 
 
@@ -499,21 +464,3 @@ def test_what_was_recalled_of_anybody_in_the_store_is_sent(
     assert synced(second) == [SAME]
     own = f"{second.store}/ben/.filemem/recalls.log"
     assert path in Path(own).read_text()
-
-
-def test_a_file_in_the_place_of_a_folder_is_named_before_anything_is_written(
-    machines: list[Folder],
-) -> None:
-    first, second = machines
-    for path in ("a.md", "x.md/y.md"):
-        change(first, f"facts/{path}", "Has a cat.\n")
-    assert synced(first) == [SAME]
-    in_the_way = Path(second.root, "facts/x.md")
-    with open(f"{second.store}/.gitignore", "a") as ignored:
-        ignored.write("x.md\n")
-    git(second.root, "commit", "-qam", "Ignore")
-    in_the_way.write_text("Mine.\n")
-    with pytest.raises(FilememError, match=r"x\.md is in the way"):
-        synced(second)
-    assert not Path(second.root, "facts/a.md").exists()
-    assert in_the_way.read_text() == "Mine.\n"

@@ -73,23 +73,15 @@ def test_what_was_done_since_stays(mara: Folder) -> None:
 def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
     mara: Folder,
 ) -> None:
-    """With what was written since to a memory that moved; done again there is nothing left of it."""
+    """With what was written since to a memory that moved."""
     first = remember(mara, "Mara lives in Porto.", START).paths[0]
-    before = mara.read(first)
-    job(mara, "Remember", first)
+    event = "facts/2026/2026-11-20-tea.md"
+    write(mara, event, "---\nkind: event\n---\n\nHad tea.\n")
+    job(mara, "Remember", first, event)
     new, paths = supersede(mara, first, "Mara lives in Faro.")
     commit = job(mara, "Remember", *paths)
-    assert f"archive/{first}" in mara.paths() and first not in mara.paths()
     undo(History(mara), commit, START)
-    assert (
-        mara.read(first) == before
-        and new not in mara.paths()
-        and f"archive/{first}" not in mara.paths()
-    )
-    event = mara.create(
-        "facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n"
-    )
-    job(mara, "Tea", event)
+    assert first in mara.paths() and new not in mara.paths()
     late = START + dt.timedelta(days=400)
     use_weekly(mara, START.date(), late.date())
     jobs.sweep(mara, late)
@@ -97,15 +89,11 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
     mara.append(f"archive/{event}", "With figs.\n")
     job(mara, "Add figs", f"archive/{event}")
     undo(History(mara), swept, late)
-    for _ in range(2):
-        assert {first, event} <= {*mara.paths()} and mara.read(event).endswith(
-            b"With figs.\n"
-        )
-        assert not jobs.sweep(mara, late + dt.timedelta(days=1), dry=True).facts[
-            "archived"
-        ]
-        with pytest.raises(FilememError, match="nothing left"):
-            undo(History(mara), swept, late)
+    assert mara.read(event).endswith(b"With figs.\n")
+    later = late + dt.timedelta(days=1)
+    assert not jobs.sweep(mara, later, dry=True).facts["archived"]
+    with pytest.raises(FilememError, match="nothing left"):
+        undo(History(mara), swept, late)
 
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
@@ -175,22 +163,21 @@ def test_what_a_person_has_staged_is_not_lost(mara: Folder) -> None:
 
 def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     """A merge, a commit that is none, one that left nothing, and those of another user."""
-    with pytest.raises(FilememError, match="is not a commit here"):
-        undo(History(mara), "--all", START)
     head = git(mara.root, "rev-parse", "HEAD")
     git(mara.root, "switch", "--quiet", "-c", "other", "HEAD~1")
     git(mara.root, "commit", "--quiet", "--allow-empty", "-m", "empty")
     git(mara.root, "merge", "--quiet", "-m", "merge", "main")
-    with pytest.raises(FilememError, match="is a merge"):
-        undo(History(mara), "HEAD", START)
     undo(History(mara), head, START)
-    with pytest.raises(FilememError, match="nothing left"):
-        undo(History(mara), head, START)
     bob = Store(Path(mara.root).parent).user("bob").folder
-    with pytest.raises(FilememError, match="nothing left to undo"):
-        undo(History(bob), None, START)
-    with pytest.raises(FilememError, match="no commit of a job on these memories"):
-        undo(History(bob), head, START)
+    for user, name, words in (
+        (mara, "--all", "is not a commit here"),
+        (mara, "HEAD~1", "is a merge"),
+        (mara, head, "nothing left"),
+        (bob, None, "nothing left to undo"),
+        (bob, head, "no commit of a job on these memories"),
+    ):
+        with pytest.raises(FilememError, match=words):
+            undo(History(user), name, START)
 
 
 def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> None:
@@ -245,52 +232,12 @@ def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_commands_answer_in_words(mara: Folder) -> None:
     """log and undo, as a person and as a script asks."""
     where = Path(mara.root).parent
-    hostile = "Forged \x1b[31m line"
-    write(mara, "facts/x.md", hostile + "\n")
+    write(mara, "facts/x.md", "Forged \x1b[31m line\n")
     job(mara, "Learn \x1b]0;x", "facts/x.md")
-    for arguments in (
-        ["log"],
-        ["log", "--json-lines"],
-        ["log", "facts/"],
-        ["log", "facts/x.md:1"],
-    ):
-        said = run(where, *arguments)
-        assert said.returncode == 0 and "\x1b" not in said.stdout and not said.stderr, (
-            arguments
-        )
-    said = run(where, "undo")
-    assert said.returncode == 0 and said.stdout.endswith("Deleted facts/x.md.\n")
-    for arguments in (["undo", "zzzz"], ["log", "../x"], ["log", "no.md"]):
-        said = run(where, *arguments)
-        assert (
-            said.returncode == 2
-            and said.stderr.startswith("filemem: ")
-            and "Traceback" not in said.stderr
-        ), said
-    (where.parent / "bare").mkdir()
-    Store(where.parent / "bare").user("mara").remember("x", today=dt.date(2026, 11, 20))
-    for arguments in (["log"], ["undo"], ["sync"]):
-        assert run(where.parent / "bare", *arguments).returncode == 2
-
-
-def test_what_was_said_in_a_chat_stays_and_what_it_forgot_comes_back(
-    tmp_path: Path,
-) -> None:
-    """An undo takes no conversation away: it undoes the last job that did more than keep one."""
-    env, ann = clean(tmp_path), tmp_path / "memory_store/ann"
-
-    def run(*words: str) -> str:
-        done = filemem(*words, "--user", "ann", cwd=tmp_path, env=env)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    filemem("init", "--git", cwd=tmp_path, env=env)
-    run("remember", "Nora plays the tuba.")
-    run("chat", "-m", "Remember that I live in Ghent.")
-    run("forget", "Nora", "--yes")
-    run("chat", "-m", "My canoe leaks.")
-    assert "Brought back facts/" in run("undo")
-    assert (
-        "Deleted facts/" in run("undo") and len([*ann.rglob("sessions/**/*.md")]) == 2
-    )
-    assert "tuba" in "".join(path.read_text() for path in ann.rglob("facts/**/*.md"))
+    for words in ("log", "log --json-lines", "log facts/", "log facts/x.md:1"):
+        said = run(where, *words.split())
+        assert said.returncode == 0 and "\x1b" not in said.stdout, words
+    assert run(where, "undo").stdout.endswith("Deleted facts/x.md.\n")
+    for words in ("undo zzzz", "log ../x", "log no.md"):
+        said = run(where, *words.split())
+        assert said.returncode == 2 and said.stderr.startswith("filemem: "), said
