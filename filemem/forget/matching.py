@@ -93,6 +93,13 @@ class Matcher:
             return True
         return _all_found(self._in_texts, _BESIDE.sub("", whole))
 
+    def reason(self, text: str) -> str:
+        """Return why a text that holds it goes: as it was asked for, or in another
+        form of the words."""
+        given = [word.strip(_AROUND) for word in self.words.casefold().split()]
+        is_exact = all(word in text.casefold() for word in given)
+        return "as asked" if is_exact else "in another form"
+
     def is_told_by(self, name: str, text: str = "") -> bool:
         """Return whether the name of a file or folder has the words, or is what the
         program makes of the beginning of a line.

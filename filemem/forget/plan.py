@@ -250,7 +250,11 @@ def removals_saying(memory: Memory, matcher: Matcher) -> list[Removal]:
         for passage in (*memory.passages, *outside)
         if matcher.holds(_NAMED.sub(" ", passage.text))
     ]
-    return removals(memory, saying) if saying else []
+    found = list[Removal]()
+    for item in removals(memory, saying) if saying else ():
+        text = item.text if item.line else memory.text
+        found.append(replace(item, why=matcher.reason(text)))
+    return found
 
 
 def removals(memory: Memory, passages: Sequence[Passage] = ()) -> list[Removal]:

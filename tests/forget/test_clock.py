@@ -175,6 +175,14 @@ def test_a_large_sweep_waits_for_a_yes(ann: User) -> None:
     assert "wait for your yes" not in run(ann, "status", *at)
 
 
+def test_the_next_chat_says_how_many_wait(ann: User) -> None:
+    lay(ann.folder.root, events(60))
+    swept(ann, 400)
+    command = ["filemem", "chat", "--store", ann.folder.store]
+    with Terminal(command, clean(), ann.folder.store) as term:
+        term.expect("60 faded facts wait for your yes: filemem sweep --yes")
+
+
 def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
     """And no more within thirty days, however many nights there are."""
     lay(ann.folder.root, events(150))

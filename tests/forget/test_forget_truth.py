@@ -79,6 +79,8 @@ def test_a_name_goes_in_any_form_and_ends_where_it_ends(
     theirs = mara.remember(f"Also {sibling}, later.", with_secrets=True).path
     done = forget(mara.folder, "--about", named, "--yes")
     assert done.return_value == 0 and CLEAN in done.output
+    is_same = named.casefold() in form.casefold()
+    assert is_same != ("(in another form)" in done.output)
     assert mine not in mara.folder.paths() and theirs in mara.folder.paths()
 
 
