@@ -1,14 +1,15 @@
-"""Lives that a capable model has read: made-up messages of months, and what it answered, recorded to be replayed.
+"""Lives that a capable model has read: made-up messages of months, and what it answered.
 
-    python tests/support/lives.py NAME    has the model at OPENAI_BASE_URL read recordings/NAME.yaml anew, and records its answers
+    python tests/support/lives.py NAME
 
-A life's messages are kept as conversations (a pause of two hours ends one), and are read when a month ends or some 2,000 tokens
-wait, as `maintain` would. The answers stand in recordings/NAME.answers.jsonl, one a request, below a line that says when, by
-which prompt, and by what kind of model.
+has the model at OPENAI_BASE_URL read recordings/NAME.yaml anew, and records its answers.
+A life's messages are kept as conversations (a pause of two hours ends one), and are
+read when a month ends or some 2,000 tokens wait, as `maintain` would. The answers stand
+in recordings/NAME.answers.jsonl, one a request, below a line that says when, by which
+prompt, and by what kind of model.
 """
 
 import datetime as dt
-import hashlib
 import json
 import os
 import re
@@ -30,28 +31,36 @@ from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, Reply
 from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
-from filemem.text.plain import count_tokens
+from filemem.text.plain import count_tokens, digest
 from filemem.text.quotes import comparable
 
 RECORDINGS = Path(__file__).with_name("recordings")
-PAUSE, WAITING = dt.timedelta(hours=2), 2_000
+PAUSE = dt.timedelta(hours=2)
+WAITING_TOKENS = 2_000
+# A memory or a turn that a request shows, under the label by which an answer names it.
+_LABELLED = re.compile(
+    r"^(?:(?P<memory>M\d+) \([^)]*\)|\[(?P<turn>\d+:\d+)\])(?P<text>.*(?:\n  .*)*)$",
+    re.MULTILINE,
+)
 
 
 class Read(NamedTuple):
-    """What became of a life: the person's memories, what each request did, and what was asked."""
+    """What became of a life.
+
+    The person's memories, what each request did, and how much was asked.
+    """
 
     folder: Folder
     done: list[Applied]
     conversations: int
-    requests: int
-    tokens: int
+    requests: int = 0
+    tokens: int = 0
 
 
 def life(name: str) -> dict[str, Any]:
     """A made-up life."""
-    found: dict[str, Any] = yaml.safe_load(
-        (RECORDINGS / f"{name}.yaml").read_text("utf-8")
-    )
+    text = (RECORDINGS / f"{name}.yaml").read_text("utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)
     return found
 
 
@@ -73,23 +82,21 @@ def read(root: Path, name: str, model: Model) -> Read:
     """Live a life in a store at `root`, read by a model."""
     told = life(name)
     user = Store(root).user(told["name"])
-    done, count, last = list[Applied](), 0, None
-    for said in conversations(told["messages"]):
-        month = said[0][0].strftime("%Y-%m")
-        apart = told.get("apart") and last and last != said[0][0].date()
-        if (
-            apart
-            or (last and last.strftime("%Y-%m") != month)
-            or waiting_tokens(user.folder) >= WAITING
-        ):
+    period = "%Y-%m-%d" if told.get("apart") else "%Y-%m"
+    done = list[Applied]()
+    talks = list(conversations(told["messages"]))
+    last = talks[0][0][0]
+    for said in talks:
+        is_later = f"{said[0][0]:{period}}" != f"{last:{period}}"
+        if is_later or waiting_tokens(user.folder) >= WAITING_TOKENS:
             done += consolidate.run(user.folder, said[0][0], model)
             forget(user.folder)
         session = Transcript(user.folder)
         for at, text in said:
             session.add(user.name, text, at)
-        count, last = count + 1, said[-1][0].date()
-    done += consolidate.run(user.folder, said[-1][0], model)
-    return Read(user.folder, done, count, 0, 0)
+            last = at
+    done += consolidate.run(user.folder, last, model)
+    return Read(user.folder, done, len(talks))
 
 
 def waiting_tokens(folder: Folder) -> int:
@@ -109,55 +116,37 @@ def forget(folder: Folder) -> None:
 
 def replayed(root: Path, name: str) -> Read:
     """The same with the recorded answers, over HTTP."""
-    head, *answers = map(
-        json.loads,
-        (RECORDINGS / f"{name}.answers.jsonl").read_text("utf-8").splitlines(),
-    )
+    lines = (RECORDINGS / f"{name}.answers.jsonl").read_text("utf-8").splitlines()
+    answers = [json.loads(line) for line in lines[1:]]
     steps = [calls((one["tool"], one["arguments"])) for one in answers]
     with ScriptedServer(*steps) as server:
         found = read(root, name, OpenAIModel("recorded", server.base_url))
-        assert len(server.requests) == len(steps), (
-            name,
-            len(server.requests),
-            "requests, not",
-            len(steps),
-            head,
-        )
-        sizes = [
-            sum(len(str(one["content"])) for one in request.body["messages"])
-            for request in server.requests
-        ]
-        shown = [request.body["messages"][-1]["content"] for request in server.requests]
-    assert [digest(labelled(told)) for told in shown] == [
-        one["asked"] for one in answers
-    ], "record it anew"
-    return found._replace(requests=len(steps), tokens=sum(sizes) // 4)
+        asked = [request.body["messages"] for request in server.requests]
+    shown = [asked_for(messages) for messages in asked]
+    assert shown == [one["asked"] for one in answers], f"record {name} anew"
+    texts = [str(message["content"]) for messages in asked for message in messages]
+    return found._replace(requests=len(asked), tokens=sum(map(len, texts)) // 4)
 
 
-def labelled(request: str) -> str:
-    """What a request shows under a label, by which an answer names it: memories and turns, without the program's brackets."""
-    found = re.findall(
-        r"^(?:(M\d+) \([^)]*\)|\[(\d+:\d+)\])(.*(?:\n  .*)*)$", request, re.MULTILINE
-    )
-    return "\n".join(
-        f"{memory or turn} {comparable(said)}" for memory, turn, said in found
-    )
-
-
-def digest(text: str) -> str:
-    """What names a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+def asked_for(messages: list[dict[str, Any]]) -> str:
+    """A digest of what a request shows under labels, without the program's brackets."""
+    told = [
+        f"{found['memory'] or found['turn']} {comparable(found['text'])}"
+        for found in _LABELLED.finditer(messages[-1]["content"])
+    ]
+    return digest("\n".join(told), 12)
 
 
 class Recorder:
     """A model whose answers are written down."""
 
     def __init__(self, model: Model, file: Path) -> None:
-        self.name, self._model, self._file = model.name, model, file
-        version = digest(prompt.template("consolidate"))
+        self.name = model.name
+        self._model = model
+        self._file = file
         head = {
             "recorded": str(dt.date.today()),
-            "prompt": version,
+            "prompt": digest(prompt.template("consolidate"), 12),
             "model": "a capable model of 2026, unnamed",
         }
         file.write_text(json.dumps(head) + "\n")
@@ -168,29 +157,24 @@ class Recorder:
         """The model's answer."""
         reply = self._model.ask(messages, tools, on_text)
         [call] = reply.calls
-        asked = digest(labelled(messages[-1]["content"]))
-        line = {
-            "asked": asked,
-            "tool": call.name,
-            "arguments": json.loads(call.arguments),
-        }
+        arguments = json.loads(call.arguments)
+        asked = asked_for(messages)
+        line = {"asked": asked, "tool": call.name, "arguments": arguments}
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return reply
 
 
 if __name__ == "__main__":
+    endpoint = OpenAIModel(
+        "agent",
+        os.environ["OPENAI_BASE_URL"],
+        os.environ.get("OPENAI_API_KEY"),
+        3000,
+    )
     for wanted in sys.argv[1:]:
+        recorder = Recorder(endpoint, RECORDINGS / f"{wanted}.answers.jsonl")
         with tempfile.TemporaryDirectory() as place:
-            recorder = Recorder(
-                OpenAIModel(
-                    "agent",
-                    os.environ["OPENAI_BASE_URL"],
-                    os.environ.get("OPENAI_API_KEY"),
-                    3000,
-                ),
-                RECORDINGS / f"{wanted}.answers.jsonl",
-            )
             for applied in read(Path(place), wanted, recorder).done:
                 for one in applied.decisions:
                     print(one.action, one.claim.text, one.reason)

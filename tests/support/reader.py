@@ -17,12 +17,13 @@ from scripted_server import Step, calls
 
 from filemem.llm.model import Reply, ToolCall, Usage
 
-_DAY = re.compile(r" (?<!\[ )\[(?!\[)[^\[\]]*\](?!\])")  # what a relative day meant
 Note = Callable[[str], dict[str, Any] | None]
+
+_DAY = re.compile(r" (?<!\[ )\[(?!\[)[^\[\]]*\](?!\])")  # what a relative day meant
 _TURN = re.compile(
-    r"^\[(\d+:\d+)\] (\(read before\) )?([^:\n]+): (.*(?:\n  .*)*)$", re.M
+    r"^\[(\d+:\d+)\] (\(read before\) )?([^:\n]+): (.*(?:\n  .*)*)$", re.MULTILINE
 )
-_MEMORY = re.compile(r"^(M\d+) \([^)]*\): (.*)$", re.M)
+_MEMORY = re.compile(r"^(M\d+) \([^)]*\): (.*)$", re.MULTILINE)
 
 
 def note(
@@ -33,82 +34,78 @@ def note(
     supersede: str = "",
     **more: Any,
 ) -> Note:
-    """A fact that a model notes where a new turn holds the quote."""
+    """A fact that a model notes where a new turn holds the quote.
+
+    Args:
+        text: of the fact.
+        quote: words of the turn on which it rests.
+        also: words of a further turn.
+        update: words of a memory that it adds to.
+        supersede: words of a memory that it replaces.
+        more: what else the model says of it.
+    """
 
     def made(told: str) -> dict[str, Any] | None:
-        turns = [
-            (label, said)
-            for label, before, _, said in _TURN.findall(told)
-            if not before
-        ]
-        lines = [label for label, said in turns if quote in _DAY.sub("", said)]
-        lines += [
-            label for label, _, _, said in _TURN.findall(told) if also and also in said
-        ]
-        memory = next(
-            (
-                label
-                for label, said in _MEMORY.findall(told)
-                if (update or supersede or "\0") in said
-            ),
-            "",
-        )
-        action = (
-            "update"
-            if update and memory
-            else "supersede"
-            if supersede and memory
-            else "add"
-        )
+        lines = []
+        others = []
+        for label, before, _, said in _TURN.findall(told):
+            if not before and quote in _DAY.sub("", said):
+                lines.append(label)
+            if also and also in said:
+                others.append(label)
+        if not lines + others:
+            return None
         found = {
-            "action": action,
+            "action": "add",
             "text": text,
-            "lines": lines,
+            "lines": lines + others,
             "quote": quote,
             "kind": "fact",
             "importance": 5,
         }
-        return (
-            {**found, **({"memory": memory} if memory else {}), **more}
-            if lines[:1]
-            else None
-        )
+        changed = update or supersede
+        for label, said in reversed(_MEMORY.findall(told)):
+            if changed and changed in said:
+                action = "update" if update else "supersede"
+                found["action"] = action
+                found["memory"] = label
+        return {**found, **more}
 
     return made
 
 
 class Reader:
-    """Answers a request to read; `asked` are the requests, `told` what each was told."""
+    """Answers a request to read; `told` is what each was told."""
 
     name = "reader"
 
     def __init__(
         self, *notes: Note, echo: bool = False, forget: Any = (), **more: Any
     ) -> None:
-        self.notes, self.echo, self.more, self.forget = notes, echo, more, list(forget)
+        self.notes = notes
+        self.echo = echo
+        self.more = more
+        self.forget = list(forget)
         self.told: list[str] = []
 
     def keep(self, told: str) -> dict[str, Any]:
         """The arguments of `keep` for what a request says."""
         self.told.append(told)
-        facts = [found for one in self.notes if (found := one(told))]
-        if self.echo:
-            known = told.partition("Conversation 1.")[0]
-            for label, before, speaker, said in _TURN.findall(told):
-                words = _DAY.sub("", said)
-                if (
-                    not before
-                    and speaker not in ("assistant", "tool")
-                    and words not in known
-                ):
-                    found = {
-                        "action": "add",
-                        "text": words,
-                        "lines": [label],
-                        "quote": words,
-                        "kind": "fact",
-                    }
-                    facts.append({**found, **self.more})
+        facts = list(filter(None, (one(told) for one in self.notes)))
+        known = told.partition("Conversation 1.")[0]
+        for label, before, speaker, said in _TURN.findall(told):
+            words = _DAY.sub("", said)
+            is_person = speaker not in ("assistant", "tool")
+            if self.echo and is_person and not before and words not in known:
+                found = {
+                    "action": "add",
+                    "text": words,
+                    "lines": [label],
+                    "quote": words,
+                    "kind": "fact",
+                    **self.more,
+                }
+                facts.append(found)
         return {"facts": facts, "forget": self.forget}
 
     def ask(
@@ -116,9 +113,8 @@ class Reader:
     ) -> Reply:
         """The answer, in the form of a tool call."""
         answer = json.dumps(self.keep(messages[-1]["content"]), ensure_ascii=False)
-        return Reply(
-            "", (ToolCall("1", "keep", answer),), Usage(1000, 100), "tool_calls"
-        )
+        call = ToolCall("1", "keep", answer)
+        return Reply("", (call,), Usage(1000, 100), "tool_calls")
 
     def step(self, body: dict[str, Any]) -> Step:
         """The same as a step of a scripted server."""

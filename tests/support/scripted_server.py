@@ -47,12 +47,15 @@ PIECE = 5  # characters of a delta where a step leaves it open
 
 
 class Request(NamedTuple):
-    """What a client sent: the path, the headers by lower-case name, the JSON body; and from where."""
+    """What a client sent: the path, the headers by lower-case name, the JSON body.
+
+    `port` is that of the connection.
+    """
 
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
-    port: int = 0  # of the connection
+    port: int = 0
 
 
 class Step(NamedTuple):
@@ -66,9 +69,16 @@ class Step(NamedTuple):
     status: int = 200
     body: bytes | None = None
     headers: dict[str, str] = {}
+    piece: bytes = b""  # of a flood
+    pause: float = 0.0
 
 
 Answer = Step | Callable[[dict[str, Any]], Step]
+
+
+def pieces_of(data: Any, size: int) -> list[Any]:
+    """Cut a text or bytes into pieces of a size."""
+    return [data[at : at + size] for at in range(0, len(data), size)]
 
 
 def say(
@@ -78,55 +88,39 @@ def say(
     end: str = "done",
 ) -> Step:
     """Text, one delta a piece; `usage` is None for an endpoint that reports none."""
-    if len(pieces) == 1:
-        pieces = tuple(
-            pieces[0][at : at + PIECE] for at in range(0, len(pieces[0]), PIECE)
-        )
-    message = {"role": "assistant", "content": "".join(pieces)}
-    return Step(
-        tuple({"content": piece} for piece in pieces), message, finish, usage, end
-    )
+    text = "".join(pieces)
+    parts = pieces_of(text, PIECE) if len(pieces) == 1 else pieces
+    deltas = tuple({"content": part} for part in parts)
+    message = {"role": "assistant", "content": text}
+    return Step(deltas, message, finish, usage, end)
 
 
 def calls(*wanted: tuple[str, Any], text: str = "", usage: Usage = (100, 10)) -> Step:
-    """Tool calls in one step, each (name, arguments), after `text`; ids are call_a, call_b…"""
-    whole, parts = [], []
-    for index, (name, arguments) in enumerate(wanted):
-        sent = (
-            arguments
-            if isinstance(arguments, str)
-            else json.dumps(arguments, ensure_ascii=False)
-        )
+    """Tool calls in one step, each (name, arguments), behind a text.
+
+    Their ids are call_a, call_b, …
+    """
+    whole = []
+    parts = [*say(text).deltas]
+    for index, (name, given) in enumerate(wanted):
+        arguments = given
+        if not isinstance(given, str):
+            arguments = json.dumps(given, ensure_ascii=False)
         call = {
             "id": f"call_{chr(97 + index)}",
             "type": "function",
-            "function": {"name": name, "arguments": sent},
         }
-        whole.append(call)
-        parts.append(
-            {
-                "tool_calls": [
-                    {
-                        **call,
-                        "index": index,
-                        "function": {"name": name, "arguments": ""},
-                    }
-                ]
-            }
-        )
-        for at in range(0, len(sent), PIECE):
-            parts.append(
-                {
-                    "tool_calls": [
-                        {
-                            "index": index,
-                            "function": {"arguments": sent[at : at + PIECE]},
-                        }
-                    ]
-                }
-            )
-    message = {"role": "assistant", "content": text or None, "tool_calls": whole}
-    return Step(say(text).deltas + tuple(parts), message, "tool_calls", usage)
+        whole.append({**call, "function": {"name": name, "arguments": arguments}})
+        told = [{**call, "function": {"name": name, "arguments": ""}}]
+        for piece in pieces_of(arguments, PIECE):
+            told.append({"function": {"arguments": piece}})
+        parts += [{"tool_calls": [{**one, "index": index}]} for one in told]
+    message = {
+        "role": "assistant",
+        "content": text or None,
+        "tool_calls": whole,
+    }
+    return Step(tuple(parts), message, "tool_calls", usage)
 
 
 def deltas(
@@ -140,30 +134,36 @@ def fail(
     status: int, message: str = "", retry_after: object = None, code: str | None = None
 ) -> Step:
     """An HTTP error in OpenAI's shape."""
-    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
-    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return Step(status=status, body=json.dumps(body).encode(), headers=headers)
+    error = {
+        "message": message,
+        "type": "error",
+        "param": None,
+        "code": code,
+    }
+    headers = {}
+    if retry_after is not None:
+        headers["Retry-After"] = str(retry_after)
+    body = json.dumps({"error": error}).encode()
+    return Step(status=status, body=body, headers=headers)
 
 
 def cut(*pieces: str, cleanly: bool = False) -> Step:
     """A stream that ends in the middle."""
-    return say(
-        *(pieces or ("",)), finish=None, usage=None, end="quiet" if cleanly else "cut"
-    )
+    end = "quiet" if cleanly else "cut"
+    return say(*pieces or ("",), finish=None, usage=None, end=end)
 
 
 def hang(*pieces: str) -> Step:
     """Silence after this text; without text even the headers do not come."""
-    return say(*(pieces or ("",)), finish=None, usage=None, end="hang")
+    return say(*pieces or ("",), finish=None, usage=None, end="hang")
 
 
 def flood(begin: bytes, piece: bytes, pause: float = 0.0) -> Step:
-    """An answer, headers and all, that goes on with the same piece until the client hangs up; `pause` is seconds."""
-    return Step(
-        body=begin,
-        headers={"piece": piece.decode("latin-1"), "pause": str(pause)},
-        end="flood",
-    )
+    """An answer, headers and all, that goes on with a piece until the client hangs up.
+
+    Between two there is a `pause` in seconds.
+    """
+    return Step(body=begin, piece=piece, pause=pause, end="flood")
 
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -182,7 +182,7 @@ def raw(
 
 
 class ScriptedServer(ThreadingHTTPServer):
-    """The endpoint; a context manager that listens on a free port of 127.0.0.1 while it is entered."""
+    """The endpoint: it listens on a free port of 127.0.0.1 while it is entered."""
 
     def __init__(self, *steps: Answer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -215,8 +215,14 @@ class ScriptedServer(ThreadingHTTPServer):
         self._steps.clear()
         self.requests.clear()
 
-    def next_step(self, body: dict[str, Any]) -> Step:
-        """The answer to a request."""
+    def answer(self, path: str, body: dict[str, Any]) -> Step:
+        """The answer to a request; one for embeddings takes no step."""
+        if path == "/v1/embeddings" and self.vector:
+            vectors = map(self.vector, body["input"])
+            found = [{"index": n, "embedding": one} for n, one in enumerate(vectors)]
+            return raw(json.dumps({"data": found}).encode(), "application/json")
+        if path != "/v1/chat/completions":
+            return raw(b'{"detail": "Not Found"}', "application/json", 404)
         for field in sorted(self.refuses & body.keys()):
             return fail(400, f"{field} is not supported by this endpoint")
         step = self._steps.popleft() if self._steps else self.default
@@ -242,9 +248,8 @@ class ScriptedServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(
-            sys.exception(), ConnectionError
-        ):  # some tests have the client hang up
+        # Some tests have the client hang up.
+        if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
@@ -263,73 +268,60 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.requests.append(
-            Request(self.path, headers, body, self.client_address[1])
-        )
-        if self.path == "/v1/embeddings" and (vector := self.server.vector):
-            found = [
-                {"index": n, "embedding": vector(text)}
-                for n, text in enumerate(body["input"])
-            ]
-            self._send(200, json.dumps({"data": found}).encode(), {})
-            return
-        if self.path != "/v1/chat/completions":
-            self._send(404, b'{"detail": "Not Found"}', {})
-            return
-        step = self.server.next_step(body)
+        port = self.client_address[1]
+        self.server.requests.append(Request(self.path, headers, body, port))
+        step = self.server.answer(self.path, body)
         try:
             if step.end == "flood":
-                self._flood(
-                    step.body or b"",
-                    step.headers["piece"].encode("latin-1"),
-                    float(step.headers["pause"]),
-                )
+                self._flood(step)
             elif step.body is not None:
                 self._send(step.status, step.body, step.headers)
             elif step.end != "done" and not step.deltas:
                 self._end(step)
             elif body.get("stream") and not self.server.plain:
-                self._stream(
-                    step, bool(body.get("stream_options", {}).get("include_usage"))
-                )
+                self._stream(step, body.get("stream_options", {}))
             else:
-                self._send(200, json.dumps(_completion(step)).encode(), {})
+                choice = {
+                    "index": 0,
+                    "message": step.message,
+                    "finish_reason": step.finish,
+                }
+                whole = _frame("chat.completion", step.usage, choice)
+                self._send(200, whole.encode(), {})
         except ConnectionError:
             self.close_connection = True  # the client hung up, as some tests have it do
 
     def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for name, value in {
+        usual = {
             "Content-Type": "application/json",
             "Content-Length": str(len(body)),
-            **headers,
-        }.items():
+        }
+        for name, value in {**usual, **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
-    def _stream(self, step: Step, counted: bool) -> None:
+    def _stream(self, step: Step, options: dict[str, Any]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in _events(step, counted):
-            data = f"data: {event}\n\n".encode(
-                "utf-8", "backslashreplace"
-            )  # half a character as JSON's \\ud83c
-            for at in range(0, len(data), SLICE):
-                part = data[at : at + SLICE]
+        for event in _events(step, bool(options.get("include_usage"))):
+            # Half a character as JSON's \\ud83c.
+            data = f"data: {event}\n\n".encode("utf-8", "backslashreplace")
+            for part in pieces_of(data, SLICE):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
         if step.end in ("done", "quiet"):
             self.wfile.write(b"0\r\n\r\n")
         self._end(step)
 
-    def _flood(self, begin: bytes, piece: bytes, pause: float) -> None:
+    def _flood(self, step: Step) -> None:
         self.close_connection = True
         try:
-            self.wfile.write(begin)
-            while not select.select([self.connection], [], [], pause)[0]:
-                self.wfile.write(piece)
+            self.wfile.write(step.body or b"")
+            while not select.select([self.connection], [], [], step.pause)[0]:
+                self.wfile.write(step.piece)
         finally:
             self.server.hung_up.set()
 
@@ -348,53 +340,48 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+_FIRST: dict[str, Any] = {"role": "assistant", "content": ""}
+"""What a stream begins with."""
+
+
 def _events(step: Step, counted: bool) -> Iterator[str]:
     """The data of each event of a stream."""
-    frame = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "scripted",
-    }
-    parts: list[tuple[dict[str, Any], str | None]] = [
-        ({"role": "assistant", "content": ""}, None)
-    ]
-    parts += [(delta, None) for delta in step.deltas]
-    parts += [({}, step.finish)] if step.finish else []
-    for delta, finish in parts:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        yield json.dumps({**frame, "choices": [choice]}, ensure_ascii=False)
+    kind = "chat.completion.chunk"
+    choices = [{"delta": delta} for delta in (_FIRST, *step.deltas)]
+    if step.finish:
+        choices.append({"delta": {}, "finish_reason": step.finish})
+    for choice in choices:
+        usual = {
+            "index": 0,
+            "finish_reason": None,
+        }
+        yield _frame(kind, None, {**usual, **choice})
     if counted and step.usage:
-        yield json.dumps({**frame, "choices": [], "usage": _usage(step.usage)})
+        yield _frame(kind, step.usage)
     if step.end == "done":
         yield "[DONE]"
 
 
-def _completion(step: Step) -> dict[str, Any]:
-    """The same answer in one piece."""
-    choice = {"index": 0, "message": step.message, "finish_reason": step.finish}
-    answer = {
+def _frame(kind: str, usage: Usage, *choices: dict[str, Any]) -> str:
+    """A completion, or a part of one, as an endpoint sends it."""
+    frame: dict[str, Any] = {
         "id": "chatcmpl-1",
-        "object": "chat.completion",
+        "object": kind,
         "created": 1,
         "model": "scripted",
-        "choices": [choice],
+        "choices": choices,
     }
-    return {**answer, "usage": _usage(step.usage)} if step.usage else answer
-
-
-def _usage(usage: tuple[int, int]) -> dict[str, int]:
-    return {
-        "prompt_tokens": usage[0],
-        "completion_tokens": usage[1],
-        "total_tokens": sum(usage),
-    }
+    if usage:
+        frame["usage"] = {
+            "prompt_tokens": usage[0],
+            "completion_tokens": usage[1],
+            "total_tokens": sum(usage),
+        }
+    return json.dumps(frame, ensure_ascii=False)
 
 
 if __name__ == "__main__":
     with ScriptedServer() as endpoint:
-        endpoint.default = say(
-            "This is the scripted server; it says the same to everyone."
-        )
+        endpoint.default = say("The scripted server says the same to everyone.")
         print(f"OPENAI_BASE_URL={endpoint.base_url}", flush=True)
         threading.Event().wait()
