@@ -12,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from filemem.errors import FilememError
 from filemem.store import globs
@@ -22,6 +22,7 @@ from filemem.store.passages import TURN_HEAD
 from filemem.store.paths import is_archived, when_of
 from filemem.text import dates
 from filemem.text.dayrange import DayRange
+from filemem.text.spans import in_words
 from filemem.text.terms import fold
 from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 
@@ -98,19 +99,18 @@ def compile_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
-class MatchedLine(NamedTuple):
-    """A line that matches: its key, its text, and where in it."""
+class MatchedLine(NamedTuple, Generic[Key]):
+    """A line that matches: its key, and where in it."""
 
-    key: object
-    text: str
+    key: Key
     spans: list[Span]
 
 
 def search_lines(
     pattern: re.Pattern[str],
-    lines: Iterable[tuple[object, str]],
+    lines: Iterable[tuple[Key, str]],
     seconds: float = MATCH_SECONDS,
-) -> Iterator[MatchedLine]:
+) -> Iterator[MatchedLine[Key]]:
     """Yield the lines that match, in order.
 
     Args:
@@ -124,7 +124,7 @@ def search_lines(
     if _WORDS.fullmatch(pattern.pattern):  # spares the start of a process
         for key, text in lines:
             if pattern.search(text):
-                yield MatchedLine(key, text, spans_of(pattern, text))
+                yield MatchedLine(key, spans_of(pattern, text))
         return
     for batch in _batches(lines):
         texts = [text for _, text in batch]
@@ -138,9 +138,9 @@ def search_lines(
             raise PatternError(
                 f"pattern: the process that matches it failed ({error}); simplify it"
             ) from None
-        for (key, text), spans in zip(batch, found, strict=True):
+        for (key, _), spans in zip(batch, found, strict=True):
             if spans:
-                yield MatchedLine(key, text, spans)
+                yield MatchedLine(key, spans)
 
 
 def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
@@ -282,43 +282,27 @@ def _moment(stat: Stat) -> str:
 
 
 def _matches(
-    pattern: re.Pattern[str], forms: Iterable[tuple["_Line", str]]
+    pattern: re.Pattern[str], forms: Iterable[tuple["_LineForm", str]]
 ) -> Iterator[Match]:
     """Yield each line that matches in one of its forms."""
-    last: object = None
+    last: _Line | None = None
     for found in search_lines(pattern, forms):
-        line = found.key
-        if line is last or not isinstance(line, _Line):
+        form = found.key
+        line = form.line
+        if line is last:
             continue
         last = line
         spans = [
-            (
-                _place_in_file(line.text, found.text, start),
-                _place_in_file(line.text, found.text, end),
-            )
+            (max(0, start + form.shift), max(0, end + form.shift))
             for start, end in found.spans
         ]
+        if form.mention:
+            spans = [form.mention]
         archived = is_archived(line.path)
         yield Match(line.path, line.number, line.text, archived, spans=tuple(spans))
 
 
-def _place_in_file(line: str, form: str, place: int) -> int:
-    """Return where in a line a place in its form is.
-
-    A form is shorter at its head, or has dates put in between.
-    """
-    if len(form) <= len(line):
-        return max(0, place + len(line) - len(form))
-    passed = 0
-    for char in form[:place]:
-        if passed < len(line) and line[passed] == char:
-            passed += 1
-    return passed
-
-
 # -- the lines to look at --------------------------------------------------------------
-
-_BRACKET = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]")
 
 
 @dataclass(frozen=True)
@@ -340,9 +324,26 @@ class _Scope:
 
 
 class _Line(NamedTuple):
+    """A line of a file, and the days on which it was written, if they are known."""
+
     path: str
     number: int
     text: str
+    days: DayRange | None
+
+
+class _LineForm(NamedTuple):
+    """A form in which a line may match.
+
+    Attributes:
+        line: as its file has it.
+        shift: how many characters the form lacks at its head.
+        mention: where in the line the day is named that is all of the form.
+    """
+
+    line: _Line
+    shift: int = 0
+    mention: Span | None = None
 
 
 def _forms(
@@ -351,7 +352,7 @@ def _forms(
     pattern: re.Pattern[str],
     scope: _Scope,
     notes: list[str],
-) -> Iterator[tuple[_Line, str]]:
+) -> Iterator[tuple[_LineForm, str]]:
     """Yield each line in the forms that may match: as it is, and as it is shown.
 
     `notes` gets a sentence for each file that cannot be read.
@@ -365,19 +366,55 @@ def _forms(
             continue
         if is_words and not scope.names_days and not pattern.search(memory.text):
             continue
-        for line, day in _lines(memory, scope):
-            yield line, line.text
+        for line in _lines(memory, scope):
+            yield _LineForm(line), line.text
             if not is_words:
                 for shown in _as_shown(line.text):
-                    yield line, shown
-            if day and scope.names_days:
-                dated = _with_days(line.text, day)
-                if dated != line.text:
-                    yield line, dated
+                    yield _LineForm(line, len(line.text) - len(shown)), shown
+            if scope.names_days:
+                yield from _day_forms(line)
 
 
-def _lines(memory: Memory, scope: _Scope) -> Iterator[tuple[_Line, dt.date | None]]:
-    """Yield the lines of the speaker and days asked for, each with its day."""
+def _as_shown(line: str) -> list[str]:
+    """Return a turn's first line in the ways the tools show it.
+
+    These are `Sam: …`, with its clock, and with its date; nothing for another line.
+    """
+    head = TURN_HEAD.match(line)
+    if not head:
+        return []
+    name, day, clock = head.groups("")
+    ways = ([name], [name, clock], [name, day, clock])
+    shown = dict.fromkeys(" ".join(filter(None, way)) for way in ways)
+    return [f"{said}:{line[head.end() :]}" for said in shown]
+
+
+def _day_forms(line: _Line) -> Iterator[tuple[_LineForm, str]]:
+    """Yield the days that the tools show in brackets, in words and as in ISO 8601."""
+    if line.days is None or line.days.first < line.days.last:
+        return
+    written_on = dt.date.fromordinal(line.days.first)
+    if dates.annotate(line.text, written_on) == line.text:
+        return
+    for mention in dates.mentioned(line.text, written_on):
+        span = mention.span
+        if mention.annotated and span.start == span.end:
+            words = [in_words(span, chinese) for chinese in (False, True)]
+            form = _LineForm(line, mention=(mention.start, mention.end))
+            yield form, f"[{words[0]}] [{words[1]}] [{span.start}]"
+
+
+def _names_day(expression: str) -> bool:
+    """Say whether a pattern names a single day, such as `4 August`."""
+    mentions = dates.mentioned(expression.replace("\\b", " "), dt.date(2000, 12, 31))
+    return any(
+        mention.span.start == mention.span.end and not mention.relative
+        for mention in mentions
+    )
+
+
+def _lines(memory: Memory, scope: _Scope) -> Iterator[_Line]:
+    """Yield the lines of the speaker and days asked for."""
     path = memory.path
     days = _days_of_file(path)
     speaker = ""
@@ -394,10 +431,7 @@ def _lines(memory: Memory, scope: _Scope) -> Iterator[tuple[_Line, dt.date | Non
         elif text and not text.startswith("  "):
             speaker = ""
         if scope.admits(speaker, days):
-            day = None
-            if days and days.first == days.last:
-                day = dt.date.fromordinal(days.first)
-            yield _Line(path, number, text), day
+            yield _Line(path, number, text, days)
 
 
 def text_file(folder: Folder, path: str) -> Memory:
@@ -436,35 +470,6 @@ def day_of_turn(head: re.Match[str]) -> dt.date | None:
         return None
 
 
-# -- days in brackets ------------------------------------------------------------------
-
-
-def _names_day(expression: str) -> bool:
-    """Say whether a pattern names a single day, such as `4 August`."""
-    mentions = dates.mentioned(expression.replace("\\b", " "), dt.date(2000, 12, 31))
-    return any(
-        mention.span.start == mention.span.end and not mention.relative
-        for mention in mentions
-    )
-
-
-def _with_days(line: str, day: dt.date) -> str:
-    """Return a line with the days in brackets that the tools show.
-
-    Each stands there as it is shown, as ISO 8601 writes it, and in words.
-    """
-
-    def spelt(bracket: re.Match[str]) -> str:
-        forms = [bracket[0]]
-        for mention in dates.mentioned(bracket[0], day):
-            start = mention.span.start
-            if start == mention.span.end:
-                forms += [f"[{start}]", f"[{start.day} {start:%B %Y}]"]
-        return " ".join(forms)
-
-    return _BRACKET.sub(spelt, dates.annotate(line, day))
-
-
 # -- context ---------------------------------------------------------------------------
 
 
@@ -481,26 +486,8 @@ def _with_context(
             near.update(range(line - context, line + context + 1))
         last = 0
         for number, text in enumerate(text_file(folder, path).lines, 1):
-            if number not in near:
-                continue
-            gap = 0 < last < number - 1
-            last = number
-            if number in found:
-                yield replace(found[number], gap=gap)
-            else:
-                yield Match(path, number, text, is_archived(path), False, gap)
-
-
-def _as_shown(line: str) -> list[str]:
-    """Return a turn's first line in the ways the tools show it: `Sam: …`, with its
-    clock, with its date; nothing for another line."""
-    match = TURN_HEAD.match(line)
-    if not match:
-        return []
-    name, day, clock = match.groups("")
-    text = line[match.end() :]
-    heads = dict.fromkeys(
-        " ".join(filter(None, parts))
-        for parts in ((name,), (name, clock), (name, day, clock))
-    )
-    return [f"{head}:{text}" for head in heads]
+            if number in near:
+                beside = Match(path, number, text, is_archived(path), matches=False)
+                gap = 0 < last < number - 1
+                yield replace(found.get(number, beside), gap=gap)
+                last = number

@@ -4,12 +4,11 @@ import contextlib
 import datetime as dt
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
-from filemem.store.memory import Memory
 from filemem.store.passages import TURN_HEAD
 from filemem.store.paths import FileDate, is_archived, kind_of, when_of
 from filemem.text import dates
@@ -101,33 +100,43 @@ def line_text(
     return f"{shown} [clipped: {len(text):,} characters; {rest}]"
 
 
+@dataclass(frozen=True)
 class DatedLines:
-    """The lines of a file as the tools show them; turns of another day have theirs."""
+    """The lines of a file, to be shown with their days.
 
-    def __init__(self, folder: Folder, path: str) -> None:
-        memory = text_file(folder, path)
-        self.lines = memory.lines
-        self._path = path
-        self._days = _days_of_lines(memory)
-        self._last_day = memory.day
+    Attributes:
+        path: of the file.
+        lines: its lines.
+        day: of the file, if it has one.
+        days: of each line, from which its relative dates count.
+    """
+
+    path: str
+    lines: list[str]
+    day: dt.date | None
+    days: list[dt.date | None]
 
     def shown(self, line: int, text: str, longest: int = LINE_CHARS) -> str:
-        """Return a line, or what is shown of it.
+        """Return a line, or what is shown of it, as the tools show it.
 
-        Its day stands behind its clock if neither it nor the line above tells it.
+        A turn of another day than its file's has it behind its clock.
+
+        Args:
+            line: its number.
+            text: of it.
+            longest: characters to show.
         """
-        day = self._days[line - 1]
-        is_new_day = day != self._last_day
-        self._last_day = day
-        shown = line_text(text, day, self._path, line, longest)
+        day = self.days[line - 1]
+        shown = line_text(text, day, self.path, line, longest)
         head = TURN_HEAD.match(shown)
-        if not (head and is_new_day) or head[2]:
+        if head is None or head[2] or day == self.day:
             return shown
         return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
 
 
-def _days_of_lines(memory: Memory) -> list[dt.date | None]:
-    """Return the day from which the relative dates of each line of a file count."""
+def dated_lines(folder: Folder, path: str) -> DatedLines:
+    """Return the lines of a file; raise FilememError if it cannot be read."""
+    memory = text_file(folder, path)
     day = memory.day
     days: list[dt.date | None] = []
     for text in memory.lines:
@@ -135,7 +144,7 @@ def _days_of_lines(memory: Memory) -> list[dt.date | None]:
         if head:
             day = day_of_turn(head) or day
         days.append(day)
-    return days
+    return DatedLines(path, memory.lines, memory.day, days)
 
 
 # -- open ------------------------------------------------------------------------------
@@ -160,23 +169,30 @@ def page(
     Raises:
         FilememError: there is no such line, or the file cannot be read.
     """
-    dated = DatedLines(folder, path)
+    dated = dated_lines(folder, path)
     total = len(dated.lines)
-    heading = f"{file_heading(folder, path, note)}  {counted(total, 'line')}"
+    shown = [f"{file_heading(folder, path, note)}  {counted(total, 'line')}"]
     if not total:
-        return f"{heading}\n(no text)"
+        return f"{shown[0]}\n(no text)"
     check_line(path, line, total)
     end = total if lines is None else min(total, line - 1 + lines)
-    if lines == 1:
-        text = dated.shown(line, dated.lines[line - 1], OPENED_CHARS)
-        shown = [f"{line:>4}  {text}"]
-    else:
-        shown = _lines_within(dated, line, end, budget)
-    last = line + len(shown) - 1
+    left = budget
+    last = line - 1
+    for number in range(line, end + 1):
+        text = dated.lines[number - 1]
+        longest = OPENED_CHARS
+        if lines != 1:
+            longest = max(1, len(clip_tokens(text[:OPENED_CHARS], budget)))
+        entry = f"{number:>4}  {dated.shown(number, text, longest)}"
+        left -= count_tokens(entry)
+        if number > line and (left < 0 or len(text) > longest):
+            break
+        shown.append(entry)
+        last = number
     if last < total:
         more = _call("open", path=path, line=last + 1, lines=lines)
         shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
-    return "\n".join([heading, *shown])
+    return "\n".join(shown)
 
 
 def check_line(path: str, line: int, total: int) -> None:
@@ -187,38 +203,7 @@ def check_line(path: str, line: int, total: int) -> None:
         )
 
 
-def _lines_within(dated: DatedLines, line: int, end: int, budget: int) -> list[str]:
-    """Return the numbered lines that fit a budget; the first is clipped if need be.
-
-    Args:
-        dated: the lines of the file.
-        line: the first to show, from 1.
-        end: the last one.
-        budget: in tokens.
-    """
-    shown: list[str] = []
-    left = budget
-    for number in range(line, end + 1):
-        text = dated.lines[number - 1]
-        longest = max(1, len(clip_tokens(text[:OPENED_CHARS], budget)))
-        entry = f"{number:>4}  {dated.shown(number, text, longest)}"
-        left -= count_tokens(entry)
-        if shown and (left < 0 or len(text) > longest):
-            break
-        shown.append(entry)
-    return shown
-
-
 # -- grep ------------------------------------------------------------------------------
-
-
-@dataclass
-class _ShownMatches:
-    """What one answer of grep shows."""
-
-    lines: list[str] = field(default_factory=list)
-    next_offset: int = 0
-    clipped: Match | None = None
 
 
 def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
@@ -226,60 +211,49 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
 
     Args:
         folder: whose memories.
-        found: a page of matches.
+        found: a page of matches with their context.
         asked: the arguments of the call, for the calls that show more.
     """
-    out = [looked_at(found)]
+    shown = [looked_at(found)]
     if not found.total:
-        out.append("search_files finds what is said in other words.")
-    shown = _matches_within(folder, found)
-    out += [*shown.lines, *found.notes]
-    if shown.clipped:
-        call = _call("open", path=shown.clipped.path, line=shown.clipped.line, lines=1)
-        out.append(
-            f"… marks what was left out of long lines; {call} shows the first whole."
-        )
-    if shown.next_offset:
-        more = _call("grep", **{**asked, "offset": shown.next_offset})
-        out.append(
-            f"Matches {found.offset + 1:,} to {shown.next_offset:,} "
-            f"of {found.total:,}; {more} shows the next."
-        )
-    return "\n".join(out)
-
-
-def _matches_within(folder: Folder, found: GrepPage) -> _ShownMatches:
-    """Return the matches that fit, one at least, under their files' headings.
-
-    Args:
-        folder: whose memories.
-        found: a page of matches with their context.
-    """
-    shown = _ShownMatches(next_offset=found.next_offset)
+        shown.append("search_files finds what is said in other words.")
+    next_offset = found.next_offset
+    clipped: Match | None = None
     matched = 0
     tokens = 0
     path = ""
     for match in found.lines:
-        if tokens > GREP_TOKENS and match.matches:
-            shown.next_offset = found.offset + matched
+        if tokens > GREP_TOKENS:
+            if not match.matches:
+                continue
+            next_offset = found.offset + matched
             break
         matched += match.matches
-        if tokens > GREP_TOKENS:
-            continue
-        before = len(shown.lines)
         if match.path != path:
             path = match.path
-            dated = DatedLines(folder, path)
-            shown.lines.append(file_heading(folder, path))
+            dated = dated_lines(folder, path)
+            shown.append(file_heading(folder, path))
         elif match.gap:
-            shown.lines.append("      …")
+            shown.append("      …")
         text = around_matches(match) if match.matches else match.text
-        if text != match.text and not shown.clipped:
-            shown.clipped = match
+        if text != match.text and not clipped:
+            clipped = match
         sign = " " if match.matches else "-"
-        shown.lines.append(f"{match.line:>4}{sign} {dated.shown(match.line, text)}")
-        tokens += sum(map(count_tokens, shown.lines[before:]))
-    return shown
+        shown.append(f"{match.line:>4}{sign} {dated.shown(match.line, text)}")
+        tokens += count_tokens(shown[-1])
+    shown += found.notes
+    if clipped:
+        call = _call("open", path=clipped.path, line=clipped.line, lines=1)
+        shown.append(
+            f"… marks what was left out of long lines; {call} shows the first whole."
+        )
+    if next_offset:
+        more = _call("grep", **{**asked, "offset": next_offset})
+        shown.append(
+            f"Matches {found.offset + 1:,} to {next_offset:,} "
+            f"of {found.total:,}; {more} shows the next."
+        )
+    return "\n".join(shown)
 
 
 def around_matches(match: Match, longest: int = LONG_CHARS) -> str:

@@ -565,8 +565,7 @@ def test_grep_finds_a_day_that_only_the_brackets_name(
         },
     )
     write(root, {chinese: "- **安** 08:00: 昨天去划船了。\n"})
-    for pattern in ("2026-08-04", "4 August", "4 August 2026", r"\b4 August\b"):
+    for pattern in ("2026-08-04", "4 August 2026", r"\b4 August\b", "8月4日"):
         found = numbered(tools.call("grep", {"pattern": pattern}))
         assert found == [(chinese, 1), (late, 2), (FERRY, 2)], pattern
-    assert numbered(tools.call("grep", {"pattern": "8月4日"})) == [(chinese, 1)]
     assert numbered(tools.call("grep", {"pattern": "2025-08-04"})) == []
