@@ -59,6 +59,7 @@ class ImportedConversation:
         turns: in their order.
         assistant: the speaker that is an assistant; empty where none is.
         is_fork: it begins with copies of another one's turns, which is taken first.
+        is_whole: the turns begin where the conversation did.
     """
 
     id: str
@@ -67,6 +68,7 @@ class ImportedConversation:
     turns: list[ImportedTurn]
     assistant: str = ""
     is_fork: bool = False
+    is_whole: bool = True
 
 
 class ImportedNote(NamedTuple):

@@ -72,18 +72,22 @@ def import_file(
     """
     folder = store.folder(user)
     zone = zone or person_zone(folder)
-    intake = Intake(folder, dry_run=dry_run, with_secrets=with_secrets)
     path = os.path.realpath(path)
     if not os.path.exists(path):
         what = f"{one_line(path)} does not exist"
         raise NotFound(f"{what}; name the export's file or folder.")
-    if os.path.isdir(path):
-        common = os.path.commonpath([path, folder.store])
-        if common in (path, folder.store):
-            what = f"{one_line(path)} contains the store or lies in it"
-            raise Refused(f"{what}; import from a separate folder.")
-    modified_seconds = int(os.stat(path).st_mtime)
-    written_at = datetime.fromtimestamp(modified_seconds, UTC).astimezone(zone)
+    common = os.path.commonpath([path, folder.store])
+    if os.path.isdir(path) and common in (path, folder.store):
+        what = f"{one_line(path)} contains the store or lies in it"
+        raise Refused(f"{what}; import from a separate folder.")
+    modified_at = datetime.fromtimestamp(int(os.path.getmtime(path)), UTC)
+    intake = Intake(
+        folder,
+        format_,
+        modified_at.astimezone(zone),
+        dry_run=dry_run,
+        with_secrets=with_secrets,
+    )
     for item in find_parser(format_)(path, zone):
         if isinstance(item, Skipped):
             intake.skip(*item)
@@ -91,7 +95,7 @@ def import_file(
             intake.report.left_out.update(+item)  # none of a kind is not told
         else:
             try:
-                intake.take(item, format_, written_at)
+                intake.take(item)
             except (Refused, Changed) as error:
                 name = item.path if isinstance(item, ImportedNote) else item.title
                 intake.skip(name or item.id, str(error))

@@ -5,12 +5,12 @@ been killed between the session and its record.
 """
 
 import contextlib
-import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import NamedTuple
 
 from filemem.errors import Changed
@@ -47,6 +47,7 @@ MAX_NAME_CHARS = 100  # of a speaker
 MAX_TITLE_CHARS = 200
 # A digest of words, with a number; the second as earlier versions made it.
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
+_DELETED = "deleted since; it stays deleted"
 _REASONING = re.compile(r'<details type="reasoning".*?</details>', re.DOTALL)
 
 
@@ -78,12 +79,29 @@ class ImportReport:
 
 
 class Intake:
-    """The intake of one user; a dry run reports the same and writes nothing."""
+    """The intake of one export for one user.
+
+    Args:
+        folder: whose memories these become.
+        format_: of the export, with which the origin of each memory begins.
+        written_at: when the export was written; a conversation that says nothing else
+            was then.
+        dry_run: report the same and write nothing.
+        with_secrets: keep secrets, which are taken out otherwise.
+    """
 
     def __init__(
-        self, folder: Folder, *, dry_run: bool = False, with_secrets: bool = False
+        self,
+        folder: Folder,
+        format_: str,
+        written_at: datetime,
+        *,
+        dry_run: bool = False,
+        with_secrets: bool = False,
     ) -> None:
         self.folder = folder
+        self.format = format_
+        self.written_at = written_at
         self.dry_run = dry_run
         self.gate = Gate(folder, with_secrets=with_secrets, dry_run=dry_run)
         self.origins = Origins(folder, dry_run)
@@ -96,22 +114,8 @@ class Intake:
         name = self.gate.clean(one_line(what)).text
         self.report.skipped.append(Skipped(name, one_line(why)))
 
-    def take(
-        self,
-        item: ImportedConversation | ImportedNote,
-        format_: str,
-        written_at: datetime,
-        *,
-        whole: bool = True,
-    ) -> None:
+    def take(self, item: ImportedConversation | ImportedNote) -> None:
         """Write what is new of one conversation or note, under the user's lock.
-
-        Args:
-            item: what was read.
-            format_: of the export, with which its origin begins.
-            written_at: when the export was written; a conversation that says nothing
-                else was then.
-            whole: the item begins where the conversation did.
 
         Raises:
             Refused: it cannot be written.
@@ -120,39 +124,65 @@ class Intake:
         self._secrets.clear()
         with contextlib.nullcontext() if self.dry_run else self.folder.locked():
             if isinstance(item, ImportedNote):
-                self._take_note(item, f"{format_}:{item.id}")
+                self._take_note(item)
             else:
-                self._take_conversation(item, format_, written_at, whole)
+                self._take_conversation(item)
 
     def _clean(self, text: str, before: str = "") -> str:
+        """Return a text without its secrets, which are noted.
+
+        Args:
+            text: as it was said.
+            before: the turn before, which may say what this one is.
+        """
         cleaned = self.gate.clean(text.encode("utf-8", "replace").decode(), before)
         self._secrets += cleaned.secrets
         return cleaned.text
 
     def _report_secrets(self, what: str) -> None:
+        """Tell how many secrets were left out of the item at hand, by kind.
+
+        Args:
+            what: the item's name.
+        """
         if self._secrets:
             secrets = counted(len(self._secrets), "secret")
             why = f"taken, but {secrets} left out: {kinds(self._secrets)}"
             self.skip(what, f"{why}; --with-secrets takes all")
 
-    def _memory(self, path: str, turns: int = 0) -> ImportedMemory:
-        return ImportedMemory(self.folder.name, path, turns)
+    def _met(self, met: list[ImportedMemory], path: str, turns: int = 0) -> None:
+        """Report a memory.
+
+        Args:
+            met: the list of the report on which it belongs.
+            path: of the memory.
+            turns: how many it got.
+        """
+        met.append(ImportedMemory(self.folder.name, path, turns))
+
+    def _planned_at(self, path: str) -> str:
+        """Return the path of a memory that a dry run does not write.
+
+        Raises:
+            Refused: none can be written there.
+        """
+        self.folder.absolute(path)
+        self._planned.add(path)
+        return path
 
     # -- conversations ---------------------------------------------------------------
 
-    def _take_conversation(
-        self,
-        item: ImportedConversation,
-        format_: str,
-        written_at: datetime,
-        whole: bool,
-    ) -> None:
+    def _take_conversation(self, item: ImportedConversation) -> None:
+        """Add the turns that are not kept yet to their session, or begin one.
+
+        A session that a person has deleted stays so, unless there is more of it.
+        """
         title = self._clean(one_line(item.title, MAX_TITLE_CHARS))
+        name = title or one_line(item.id)
         said = self._turns(item)
-        origin = self.origin_of_id(format_, item.id)
+        origin = origin_of_id(self.gate, self.format, item.id)
         if said and not item.id:
-            began = _began(item, said, written_at)
-            origin = self._origin_of_opening(format_, title, said, began)
+            origin = self._origin_of_opening(title, said, self._began(item, said))
         said = self._without_copies(said, origin)
         if not said:
             self.report.left_out[EMPTY] += 1
@@ -163,36 +193,34 @@ class Intake:
         session = self.folder.memory(path) if path else None
         if record.path in self._planned:
             path = record.path
-        fresh = find_fresh(said, record, turns_of(session), whole=whole)
-        count = len(fresh.new)
-        # Of one that was deleted; what was said since is kept.
-        is_partly_known = count < len(said)
-        is_delta = bool(record.parts) and not whole
-        has_more = count and (is_partly_known or is_delta)
+        fresh = find_fresh(said, record, turns_of(session), whole=item.is_whole)
+        new = fresh.new
+        # Of one that was deleted what was said since is kept.
+        is_since = len(new) < len(said) or not (item.is_whole or not record.parts)
         is_readable = session is None or session.encoding == UTF_8
-        name = title or one_line(item.id)
-        if imported and not path and not has_more:
+        if imported and not path and not (new and is_since):
             path = imported.path
             # Its name may be forgotten, too.
             named = f" as {path}" if "/" in path else ""
-            why = f"imported before{named} and deleted since; it stays deleted"
-            self.skip(name, why)
-        elif path and not count:
-            self.report.unchanged.append(self._memory(path))
+            self.skip(name, f"imported before{named} and {_DELETED}")
+        elif path and not new:
+            self._met(self.report.unchanged, path)
         elif path and is_readable:
-            self.report.updated.append(self._memory(path, count))
+            self._met(self.report.updated, path, len(new))
             if session and not self.dry_run:
-                lines = as_lines(fresh.new, transcript.last_day(session))
-                self.folder.append(path, lines)
+                self.folder.append(path, as_lines(new, transcript.last_day(session)))
         else:
-            began = _began(item, fresh.new, written_at)
-            path = self._create_session(item.assistant, origin, title, began, fresh.new)
-            self.report.added.append(self._memory(path, count))
+            path = self._create_session(item, origin, title, new)
+            self._met(self.report.added, path, len(new))
         if fresh.unrecorded:
             parts = [turn.part for turn in fresh.unrecorded]
             self.origins.add(origin, path, parts, fresh.behind)
-        if count:
+        if new:
             self._report_secrets(name)
+
+    def _began(self, item: ImportedConversation, said: Iterable[Turn]) -> datetime:
+        times = (turn.time for turn in said if turn.time)
+        return item.started or next(times, self.written_at)
 
     def _readable(self, imported: Imported) -> Imported:
         """Return a record without what this machine cannot make again.
@@ -251,75 +279,55 @@ class Intake:
             words.append(turn.time.isoformat())
         return self.gate.digest(*words)
 
-    def origin_of_id(self, format_: str, id: str) -> str:
-        """Return what names a conversation in the record and in its front matter."""
-        is_plain = id == one_line(id) == self.gate.clean(id).text
-        return f"{format_}:{id if is_plain else self.gate.digest(id)}"
-
-    def _origin_of_opening(
-        self, format_: str, title: str, said: Sequence[Turn], began: datetime
-    ) -> str:
+    def _origin_of_opening(self, title: str, said: list[Turn], began: datetime) -> str:
         """Return the origin of a conversation without an id.
 
         It is that of one kept before with an equal beginning, else a digest of how it
         begins, with a number.
         """
         keys = [turn.part for turn in said]
-        for origin in reversed(self.origins.with_part(keys[0], format_)):
+        for origin in reversed(self.origins.with_part(keys[0], self.format)):
             known = self.origins.of(origin)
             is_nameless = _DIGEST.fullmatch(origin.partition(":")[2])
             if known and is_nameless and begins_alike(keys, known, began):
                 return origin
         words = " ".join(said[0].text.split())
         opening = self.gate.digest(title, said[0].speaker, words)
-        for number in itertools.count(1):
-            origin = f"{format_}:{opening}-{number}"
-            if self.origins.of(origin) is None:
-                break
-        return origin
+        origins = (f"{self.format}:{opening}-{number}" for number in count(1))
+        return next(origin for origin in origins if not self.origins.of(origin))
 
     def _without_copies(self, said: list[Turn], origin: str) -> list[Turn]:
         """Return the turns that are not a copy of another conversation's."""
-        format_ = origin.partition(":")[0]
         kept = []
         for turn in said:
-            owners = self.origins.with_part(turn.part, format_)
+            owners = self.origins.with_part(turn.part, self.format)
             if not turn.is_unique or not owners or origin in owners:
                 kept.append(turn)
         return kept
 
     def _create_session(
-        self,
-        assistant: str,
-        origin: str,
-        title: str,
-        began: datetime,
-        said: Sequence[Turn],
+        self, item: ImportedConversation, origin: str, title: str, said: list[Turn]
     ) -> str:
         """Write a new session; returns its path, in a dry run the one it would have."""
+        began = self._began(item, said)
         name = slug(title) or slug(said[0].text) or "conversation"
         if self.dry_run:
-            return self._plan(f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}-{name}.md")
+            place = f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}"
+            return self._planned_at(f"{place}-{name}.md")
+        assistant = item.assistant and self._speaker(item.assistant, item.assistant)
         return transcript.create(
             self.folder,
             name,
             began,
             [as_lines(said, began.date())],
             title=title and quoted(title),
-            assistant=assistant and quoted(self._speaker(assistant, assistant)),
+            assistant=assistant and quoted(assistant),
             origin=quoted(origin),
         )
 
-    def _plan(self, path: str) -> str:
-        """Return the path of a memory that is not written; raises Refused if none can
-        be."""
-        self.folder.absolute(path)
-        self._planned.add(path)
-        return path
-
     # -- notes -----------------------------------------------------------------------
 
-    def _take_note(self, note: ImportedNote, origin: str) -> None:
+    def _take_note(self, note: ImportedNote) -> None:
         """Give a note its own path, or the next free one.
 
         Where the very same bytes stand there, they are the note. One that was imported
@@ -329,6 +337,7 @@ class Intake:
         fingerprint = digest(text, 16)
         path = NOTES_FOLDER + self.gate.clean_path(note.path)
         taken = ""
+        origin = f"{self.format}:{note.id}"
         imported = self.origins.of(origin)
         if imported:
             path = imported.path
@@ -342,13 +351,13 @@ class Intake:
             self.skip(note.path, why)
             return
         if place and (here == text or fingerprint == taken):
-            self.report.unchanged.append(self._memory(place))
+            self._met(self.report.unchanged, place)
         elif not imported:
             place = self._create(path, text)
-            self.report.added.append(self._memory(place))
+            self._met(self.report.added, place)
         elif digest(here, 16) == taken:
             self._replace_note(place, here, text)
-            self.report.updated.append(self._memory(place))
+            self._met(self.report.updated, place)
         else:
             what = f"changed, but so was {place} since it was imported"
             self.skip(note.path, f"{what}, which stays as it is")
@@ -358,7 +367,9 @@ class Intake:
 
     def _create(self, path: str, data: bytes) -> str:
         """Write a new memory, under the next free name; return its path."""
-        return self._plan(path) if self.dry_run else self.folder.create(path, data)
+        if self.dry_run:
+            return self._planned_at(path)
+        return self.folder.create(path, data)
 
     def _clean_note(self, data: bytes) -> bytes:
         """Return a note without secrets, in its encoding."""
@@ -372,18 +383,17 @@ class Intake:
         """Write a note anew; where lines of it are gone, archive what it was."""
         if set(here.splitlines()) - set(text.splitlines()):
             kept = self._create(f"{ARCHIVE}/{live(place)}", here)
-            self.report.added.append(self._memory(kept))
+            self._met(self.report.added, kept)
         if self.dry_run:
             return
         if not self.folder.edit(place, lambda data: text if data == here else None):
             raise Changed(f"{place} changed on disk meanwhile; import again.")
 
 
-def _began(
-    item: ImportedConversation, said: Iterable[Turn], written_at: datetime
-) -> datetime:
-    times = (turn.time for turn in said if turn.time)
-    return item.started or next(times, written_at)
+def origin_of_id(gate: Gate, format_: str, id: str) -> str:
+    """Return what names a conversation in the record and in its front matter."""
+    is_plain = id == one_line(id) == gate.clean(id).text
+    return f"{format_}:{id if is_plain else gate.digest(id)}"
 
 
 def _without_thoughts(text: str) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 from filemem.errors import FilememError, Refused
 from filemem.importers.base import ImportedConversation
-from filemem.importers.intake import Intake
+from filemem.importers.intake import Intake, origin_of_id
 from filemem.importers.jsonl import spoken_turns
 from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.gate import Gate
 from filemem.store.imports import Origins
 from filemem.text.plain import one_line
 
@@ -41,21 +42,20 @@ def add_conversation(
     turns = spoken_turns([_mapping(message) for message in messages], at.tzinfo)
     if not turns:
         return ""
-    intake = Intake(folder)
-    conversation = ImportedConversation(id, title, None, turns)
-    intake.take(conversation, FORMAT, at, whole=not id)
+    intake = Intake(folder, FORMAT, at)
+    intake.take(ImportedConversation(id, title, None, turns, is_whole=not id))
     report = intake.report
     for taken in (*report.added, *report.updated, *report.unchanged):
         return taken.path
     for skipped in report.skipped:
-        what = skipped.what or one_line(turns[0].text, 80)
-        raise Refused(f"{intake.gate.clean(what).text}: {skipped.why}.")
+        what = skipped.what or intake.gate.clean(one_line(turns[0].text, 80)).text
+        raise Refused(f"{what}: {skipped.why}.")
     return ""
 
 
 def origin_of(folder: Folder, id: str) -> str:
     """Return what names a program's conversation in the record of imports."""
-    return Intake(folder).origin_of_id(FORMAT, id)
+    return origin_of_id(Gate(folder), FORMAT, id)
 
 
 def going_on(folder: Folder, id: str) -> CurrentConversation | None:

@@ -420,11 +420,9 @@ def _named_weekday(e: Expression) -> Mention:
         is_over = week.start < e.today
         return e.names(week, annotated=not is_over, other=after if is_over else None)
     away = (after.start - e.today).days
-    if after == week:
-        return e.names(week, annotated=is_sure and away > 1)
-    if away < 3:
-        return e.names(week, annotated=is_sure)
-    return e.names(after, other=week)
+    is_settled = away > 1 if after == week else away < 3
+    span = week if is_settled else after
+    return e.names(span, annotated=is_sure and is_settled, other=week)
 
 
 def _read_week(e: Expression) -> Mention:

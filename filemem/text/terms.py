@@ -51,7 +51,6 @@ SIGN = (
     "\U0001f300-\U0001f3fa\U0001f400-\U0001faff]"
 )
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{MAX_TOKEN_CHARACTERS}}}|{SIGN}")
-_IS_SIGN = re.compile(SIGN)
 # max_retries, build-cache: a letter first, so that no date is one.
 _COMPOUND = re.compile(f"[^\\W\\d_{CJK}][^\\W_{CJK}]*+(?:[-_][^\\W_{CJK}]++)+")
 _IS_CJK = re.compile(f"[{CJK}]")
@@ -167,11 +166,6 @@ def is_chinese(text: str) -> bool:
 def is_cjk(token: str) -> bool:
     """Tell whether a token comes from a CJK run."""
     return not token.isascii() and _IS_CJK.match(token) is not None
-
-
-def is_sign(token: str) -> bool:
-    """Tell whether a token is an emoji, a symbol or a currency's sign."""
-    return not token.isascii() and _IS_SIGN.match(token) is not None
 
 
 def split_captions(text: str) -> tuple[str, str]:
