@@ -1,132 +1,179 @@
-"""A question's days come first: what is of them alone is shown where it answers; how things are is told from the newest on."""
+"""A question's days come first: what is of them, or tells of them, stands before all
+else, and nothing is left out for that."""
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
 from programs import lay
 
-from filemem import Store
-from filemem.tools.toolbox import Toolbox
+from filemem import Store, Toolbox
+from filemem.index import Index
+from filemem.search.days import named_days
 
-TODAY = dt.datetime(2026, 11, 22, 12)
-SESSIONS = {
+TODAY = dt.date(2026, 11, 20)  # a Friday
+DIARY = {
     "2026-03-05": "I painted the kitchen blue with Ben.",
     "2026-03-24": "I painted the old boat red.",
-    "2026-05-09": "Last Thursday I painted a fence. Ben helped.",
+    "2026-05-09": "Last Thursday I painted a fence. What happened is a long story.",
+    "2026-06-03": "The ropes came off the van.",
+    "2026-07-15": "A heron on the roof.",
     "2026-10-02": "I painted the door green.",
+    "2026-11-18": "Duarte has a cold.",
+    "2026-11-19": "It rained all day; I had a cold in 2010.",
+}
+SESSIONS = {
+    f"sessions/2026/{day}-1900-talk.md": f"- **Ann** 19:00: {text}\n"
+    "- **Ben** 19:01: How nice to hear, the weather was fine here.\n"
+    for day, text in DIARY.items()
 }
 
 
-def answer(folder: Path, query: str, **more: object) -> str:
-    reply = "- **Ben** 10:01: How nice to hear, the weather was fine here.\n"
-    talks = {
-        f"{day}-1000-talk.md": f"- **Ann** 10:00: {text}\n{reply}"
-        for day, text in SESSIONS.items()
-    }
-    lay(folder / "ann/sessions/2026", talks)
-    with Store(folder) as store:
-        return Toolbox(store.user("ann").folder, lambda: TODAY).call(
-            "search_files", {"query": query, **more}
-        )
+def ask(root: Path, files: dict[str, str], query: str, today: dt.date = TODAY) -> str:
+    lay(root / "ann", files)
+    noon = dt.datetime.combine(today, dt.time(12))
+    tools = Toolbox(Store(root).user("ann").folder, lambda: noon)
+    return tools.call("search_files", {"query": query})
 
 
-@pytest.mark.parametrize(
-    ("query", "days"),
-    [
-        ("What did I paint in early March?", ["2026-03-05"]),
-        ("What did I paint on 7 May 2026?", ["2026-05-09"]),
-        ("What have I painted since April 2026?", ["2026-05-09", "2026-10-02"]),
-        ("What did I do on 7 May 2026?", ["2026-05-09"]),
-        ("2026年5月7日我做了什么？", ["2026-05-09"]),
-        ("三月下旬 painted", ["2026-03-24"]),
-        ("What did I paint 3月份?", ["2026-03-05", "2026-03-24"]),
-    ],
-)
+def headings(answer: str) -> list[str]:
+    """The days of the headings, in order."""
+    found = [line for line in answer.split("\n") if line.startswith("sessions/")]
+    return [line.split("/")[2][:10] for line in found]
+
+
+def rows(table: str) -> list[list[str]]:
+    """The lines of a table, cut where two blanks stand."""
+    return [re.split("  +", line) for line in table.strip().split("\n")]
+
+
+OF_DAYS = """
+What did I paint in early March?           2026-03-05
+What did I paint on 7 May 2026?            2026-05-09
+What have I painted since April?           2026-05-09 2026-10-02
+2026年5月7日我做了什么？                     2026-05-09
+三月下旬 painted                             2026-03-24
+What did I paint 3月份?                     2026-03-05 2026-03-24
+What happened in May?                      2026-05-09
+What happened on 3 June?                   2026-06-03
+6月3日发生了什么事情？                       2026-06-03
+What did we do last summer?                2026-06-03 2026-07-15
+7月中旬做了什么？                            2026-07-15
+2026年7月                                   2026-07-15
+昨天                                        2026-11-19
+What happened the day before yesterday?    2026-11-18
+What did I do in the last few days?        2026-11-18 2026-11-19
+"""
+
+
+@pytest.mark.parametrize(("query", "days"), rows(OF_DAYS))
 def test_what_is_of_the_days_asked_for_comes_first(
-    tmp_path: Path, query: str, days: list[str]
+    tmp_path: Path, query: str, days: str
 ) -> None:
-    """Said on one of them, or telling of one; no other day is left out for that."""
-    text = answer(tmp_path, query)
-    first = [line for line in text.splitlines() if line.startswith("sessions/")]
-    shown = [line.split("/")[2][:10] for line in first[: len(days)]]
-    assert sorted(shown) == days
+    """Without a year it is the last such day in the memory."""
+    wanted = days.split()
+    found = headings(ask(tmp_path, SESSIONS, query))
+    assert sorted(found[: len(wanted)]) == wanted
 
 
-VAGUE = [
-    "recently",
-    "lately",
-    "in the last few weeks",
-    "最近",
-    "这几天",
-    "前几周",
-    "過去幾個月",
-]
-
-
-@pytest.mark.parametrize("asked", VAGUE)
+@pytest.mark.parametrize(
+    "asked",
+    ["recently", "lately", "in the last few weeks", "最近", "这几天", "前幾周"],
+)
 def test_a_vague_time_means_the_newest_days(tmp_path: Path, asked: str) -> None:
-    text = answer(tmp_path, f"What did I paint {asked}?")
-    assert "2026-10-02" in text.split("sessions/")[1]
+    """They count from the newest memory if it is older."""
+    old = {path: text for path, text in SESSIONS.items() if "-11-" not in path}
+    answer = ask(tmp_path, old, f"What did I paint {asked}?")
+    assert headings(answer)[0] == "2026-10-02"
+    assert "Nowhere" not in answer and "No memory is dated" not in answer
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["What did I do in the last few days?", "前几天做了什么", "这几天干了什么"],
-)
-def test_words_for_a_vague_time_are_no_words_to_look_for(
-    tmp_path: Path, query: str
+def test_days_count_from_the_newest_memory_where_none_is_of_them(
+    tmp_path: Path,
 ) -> None:
-    """A question of them alone is answered by what is of these days."""
-    lay(tmp_path / "ann/notes", {f"{day}.md": text for day, text in SESSIONS.items()})
-    lay(
-        tmp_path / "ann/notes",
-        {"2026-11-20.md": "Sorted seeds.", "2026-06-01.md": "前天"},
+    """What was taken in from years ago was not written this week."""
+    old = {path: text for path, text in SESSIONS.items() if "-11-" not in path}
+    answer = ask(tmp_path, old, "What happened last month?", dt.date(2027, 8, 1))
+    assert "No memory" not in answer
+
+
+UNDATED = """
+上周五发生了什么？            No memory is dated 13 November 2026.
+Who had a cold last week?   No memory is dated 9–15 November 2026.
+Who had a cold in 2011?     No memory is dated 2011.
+Who had a cold this week?   -
+Who had a cold in 2010?     -
+"""
+
+
+@pytest.mark.parametrize(("question", "said"), rows(UNDATED))
+def test_days_that_no_memory_is_of_or_names_are_said_as_they_were_read(
+    tmp_path: Path, question: str, said: str
+) -> None:
+    lines = ask(tmp_path, SESSIONS, question).split("\n")
+    told = [line for line in lines if "No memory" in line]
+    assert told == [said] * (said != "-")
+
+
+@pytest.mark.parametrize("question", ["the last few years", "最近做了什么？"])
+@pytest.mark.parametrize("files", [{}, {"notes/cat.md": "Fed the cat.\n"}])
+def test_where_no_memory_has_a_day_a_question_may_name_some(
+    tmp_path: Path, question: str, files: dict[str, str]
+) -> None:
+    (tmp_path / "ann").mkdir()
+    assert ask(tmp_path, files, question).startswith("0 passages")
+
+
+TRADITIONAL = """
+2026年5月以後發生了什麼？   2026年5月以后发生了什么？
+自從2026年5月              自从2026年5月
+過去幾個月                 过去几个月
+這陣子                     这阵子
+"""
+
+
+@pytest.mark.parametrize(("traditional", "simplified"), rows(TRADITIONAL))
+def test_traditional_characters_name_the_same_days_as_simplified_ones(
+    tmp_path: Path, traditional: str, simplified: str
+) -> None:
+    lay(tmp_path / "ann", SESSIONS)
+    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    one, other = (
+        named_days(question, corpus, today=TODAY, anchor=None)
+        for question in (traditional, simplified)
     )
-    with Store(tmp_path) as store:
-        tools = Toolbox(store.user("ann").folder, lambda: TODAY)
-        text = tools.call("search_files", {"query": query})
-    assert "Nowhere" not in text
-    assert "2026-11-20" in text.split("notes/")[1]
+    assert one.ranges == other.ranges != ()
+    assert all(piece in traditional for piece in one.pieces)
 
 
-@pytest.mark.parametrize(
-    ("plan", "query"),
-    [
-        ("Dentist on Oct 7 at 3pm.", "what do I have on 7 October?"),
-        ("Conference from January 11 to 18.", "what do I have on 12 January?"),
-        ("10月3号去看牙医。", "10月3日我有什么安排？"),
-    ],
-)
-def test_a_plan_is_found_by_the_day_that_it_is_for(
-    tmp_path: Path, plan: str, query: str
+PLANS = {
+    "dentist": "Dentist on 3 December at 3pm.",
+    "体检": "12月15日要去医院体检。",
+    "mum": "Mum visits from 24 to 27 December.",
+    "oper": "---\nday: 2027-01-05\n---\n\nAnn geht in die Oper.\n",
+    "japan": "To Japan with my mum in May.",
+}
+PLANNED = {f"facts/2026/2026-11-20-{name}.md": text for name, text in PLANS.items()}
+
+
+COMING = """
+what do I have on 3 December?    dentist
+what do I have on 25 December?   mum
+12月15号我有什么安排？             体检
+1月5号有什么事？                   oper
+Who was in Japan in May 2027?    japan
+plans for next month             dentist 体检 mum
+下个月有什么安排？                 dentist 体检 mum
+"""
+
+
+@pytest.mark.parametrize(("question", "plans"), rows(COMING))
+def test_what_comes_is_answered_by_what_names_its_days_in_their_order(
+    tmp_path: Path, question: str, plans: str
 ) -> None:
-    with Store(tmp_path) as store:
-        user = store.user("ann")
-        for text in (plan, "Flight on December 24.", "I have a red bike."):
-            user.remember(text, today=dt.date(2026, 9, 20))
-        user.folder.create(
-            "facts/2026/2026-09-20-oper.md",
-            "---\nday: 2026-10-05\n---\n\nAnn geht in die Oper.\n",
-        )
-        tools = Toolbox(user.folder, lambda: dt.datetime(2026, 9, 20))
-        text = tools.call("search_files", {"query": query})
-        told = tools.call("search_files", {"query": "10月5号有什么事？"})
-    assert plan in text
-    assert "Oper" in told and "No memory is dated" not in told
-
-
-@pytest.mark.parametrize(
-    "plan", ["To Japan with my mum in May.", "五月和妈妈去日本 Japan."]
-)
-def test_what_names_the_month_that_is_asked_for_is_of_it(
-    tmp_path: Path, plan: str
-) -> None:
-    with Store(tmp_path) as store:
-        user = store.user("ann")
-        user.remember(plan, today=dt.date(2026, 1, 10))
-        user.remember("Japan was on television.", today=dt.date(2026, 5, 30))
-        text = Toolbox(user.folder, lambda: TODAY).call(
-            "search_files", {"query": "Who was in Japan in May 2026?"}
-        )
-    assert plan in text and "No memory is dated" not in text
+    answer = ask(tmp_path, SESSIONS | PLANNED, question)
+    lines = [line for line in answer.split("\n") if line.startswith("facts/")]
+    shown = [line.split(".md")[0].rpartition("-")[2] for line in lines]
+    assert shown[: len(plans.split())] == plans.split()
+    assert "No memory" not in answer and "All of it is weak" not in answer

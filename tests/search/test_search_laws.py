@@ -5,18 +5,15 @@ import datetime as dt
 
 import pytest
 
-from filemem.index import IndexedFile
-from filemem.search.features import Features, day_share, spread_to_neighbors
+from filemem.search.features import Features, spread_to_neighbors
 from filemem.search.results import (
     Hit,
     choose,
     first_day_named,
     lay_out,
     merge_evidence,
-    put_current_first,
     put_newest_first,
     put_plans_in_order,
-    raise_named_days,
 )
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.text.dayrange import DayRange
@@ -32,14 +29,6 @@ def hit(path: str, score: float, line: int = 1, **more: object) -> Hit:
 
 def places(hits: list[Hit]) -> list[str]:
     return [f"{one.path}:{one.line}" for one in hits]
-
-
-@pytest.mark.parametrize("feature", ["words", "session", "day", "speaker", "meaning"])
-def test_more_of_a_feature_never_scores_less(feature: str) -> None:
-    plain = Features(words=0.2, role=0.3)
-    more = dataclasses.replace(plain, **{feature: getattr(plain, feature) + 0.1})
-    assert more.score > plain.score
-    assert dataclasses.replace(more, document=0.0).score == 0
 
 
 @pytest.mark.parametrize("word", ["tea", "day", "session", "times"])
@@ -62,24 +51,6 @@ def test_a_word_counts_for_neighbours_less_and_never_past_a_pause() -> None:
     }
 
 
-def test_a_day_asked_for_counts_most_and_the_days_around_it_half() -> None:
-    shares = []
-    for date in (DAY - dt.timedelta(1), DAY, DAY + dt.timedelta(1), None):
-        said_on = date.toordinal() if date else 0
-        file = IndexedFile(
-            TURN,
-            (0, 0, 0, 0),
-            True,
-            said_on,
-            0,
-            1,
-            {},
-            [],
-        )
-        shares.append(day_share(file, 0, ASKED))
-    assert shares == [0.5, 1.0, 0.5, 0.0]
-
-
 @pytest.mark.parametrize(
     ("text", "is_named"),
     [
@@ -91,13 +62,6 @@ def test_a_day_asked_for_counts_most_and_the_days_around_it_half() -> None:
 )
 def test_a_text_names_a_day_by_itself(text: str, is_named: bool) -> None:
     assert bool(first_day_named(text, dt.date(2026, 5, 9), ASKED)) is is_named
-
-
-def test_what_names_a_day_asked_for_rises_as_if_said_on_it() -> None:
-    told = hit("b", 0.1, text="yesterday", date=dt.date(2026, 5, 8))
-    raised = raise_named_days([hit("a", 0.2), told], ASKED, WEIGHTS)
-    assert places(raised) == ["b:1", "a:1"]
-    assert raised[0].score == raised[0].features.score == WEIGHTS.on_day
 
 
 TURN = "sessions/2026-05-07-a.md"
@@ -146,16 +110,6 @@ def test_plans_of_like_strength_stand_in_the_order_of_their_days() -> None:
     assert places(ordered) == ["soon:1", "asked:1", "other:1", "late:1"]
     assert [one.score for one in ordered] == [0.9, 0.6, 0.55, 0.5]
     assert put_plans_in_order(hits, DAY + dt.timedelta(9)) == hits
-
-
-def test_what_replaced_a_memory_stands_right_before_it() -> None:
-    old = hit("old", 0.9, newer="new")
-    ordered = put_current_first([old, hit("other", 0.8), hit("new", 0.1)])
-    assert places(ordered) == ["new:1", "old:1", "other:1"]
-    assert ordered[0].score == 0.9
-    then = dataclasses.replace(old, features=Features(is_of_day=True))
-    ordered = put_current_first([then, hit("new", 0.1)])
-    assert places(ordered) == ["old:1", "new:1"]
 
 
 def test_an_answer_ends_at_its_budget_its_limit_or_where_hits_are_weak() -> None:
