@@ -84,11 +84,12 @@ def _read_for_later(call: Context, model: str | None) -> None:
 @json_option
 @prints
 def compact_command(call: Context, **options: Any) -> Output:
-    """Part of maintain: summarise conversations older than 30 days, or as set.
+    """Part of maintain: summarise old conversations.
 
-    They are archived. The model tells what came of each, what was decided and what is
-    open, each line with a link to the turns that say it. Without a model a few of your
-    own sentences are quoted, and told anew once there is one.
+    Those older than 30 days, or as set, are archived. The model tells what came of
+    each, what was decided and what is open, each line with a link to the turns that say
+    it. Without a model a few of your own sentences are quoted, and told anew once there
+    is one.
 
     Example: filemem compact --dry-run"""
     return _run(call, jobs.compact, **options)
