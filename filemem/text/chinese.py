@@ -36,7 +36,7 @@ def _joining() -> frozenset[str]:
     """Return the words that only join others, which stand behind `=`."""
     for line in tables.lines("words-zh.txt"):
         if line.startswith("="):
-            return frozenset(line.split())
+            return frozenset(line[1:].split())
     return frozenset()
 
 

@@ -35,15 +35,7 @@ MAX_TOKEN_CHARACTERS = 64  # a longer word is cut into several
 MAX_STEMS = 200_000  # that are kept
 QUESTION_CHARACTERS = 30  # at the end of a text, in which its question mark stands
 
-_BYTES = (chr(code) for code in range(256))
-_ASCII_WORDS = bytes(
-    ord(char.lower()) if char.isascii() and char.isalnum() else ord(" ")
-    for char in _BYTES
-)
-# Every word is short: strides from space to space.
-_SHORT_WORDS = re.compile(
-    f"(?s:(?>.{{0,{MAX_TOKEN_CHARACTERS}}} )*+.{{0,{MAX_TOKEN_CHARACTERS}}})"
-)
+_ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_TOKEN_CHARACTERS}}}")
 # Emoji, symbols and signs of currencies, each a word; of a flag its two letters.
 SIGN = (
     "[\U0001f1e6-\U0001f1ff]{2}"
@@ -81,8 +73,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
-    if _UNTYPED.search(plain):
-        plain = _UNTYPED.sub(lambda letter: _TYPED[letter[0]], plain)
+    plain = _UNTYPED.sub(lambda letter: _TYPED[letter[0]], plain)
     return simplified(unicodedata.normalize("NFC", plain))
 
 
@@ -90,15 +81,20 @@ def simplified(text: str) -> str:
     """Return a text of the same length with simplified Chinese characters."""
     if text.isascii():
         return text
-    return text.translate(_traditional())
+    return _traditional().sub(lambda sign: _simplified()[sign[0]], text)
 
 
 @functools.cache
-def _traditional() -> dict[int, str]:
+def _traditional() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(_simplified())}]")
+
+
+@functools.cache
+def _simplified() -> dict[str, str]:
     """Return the simplified character for each traditional one."""
-    found: dict[int, str] = {}
+    found: dict[str, str] = {}
     for group in " ".join(tables.lines("traditional.txt")).split():
-        found |= dict.fromkeys(map(ord, group[1:]), group[0])
+        found |= dict.fromkeys(group[1:], group[0])
     return found
 
 
@@ -107,17 +103,11 @@ def tokens(text: str) -> list[str]:
 
     A run of CJK gives each character and each pair: 喝茶 gives 喝, 喝茶, 茶.
     """
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
     found: list[str] = []
-    if not text.isascii():
-        for word in words(text):
-            found += cjk_tokens(word) if is_cjk(word) else [word]
-        return found
-    folded = text.encode().translate(_ASCII_WORDS).decode()
-    if _SHORT_WORDS.fullmatch(folded):
-        return folded.split()
-    for word in folded.split():
-        for start in range(0, len(word), MAX_TOKEN_CHARACTERS):
-            found.append(word[start : start + MAX_TOKEN_CHARACTERS])
+    for word in words(text):
+        found += cjk_tokens(word) if is_cjk(word) else [word]
     return found
 
 
