@@ -2,10 +2,10 @@
 else, and nothing is left out for that."""
 
 import datetime as dt
-import re
 from pathlib import Path
 
 import pytest
+from examples import rows
 from programs import lay
 
 from filemem import Store, Toolbox
@@ -41,11 +41,6 @@ def headings(answer: str) -> list[str]:
     """The days of the headings, in order."""
     found = [line for line in answer.split("\n") if line.startswith("sessions/")]
     return [line.split("/")[2][:10] for line in found]
-
-
-def rows(table: str) -> list[list[str]]:
-    """The lines of a table, cut where two blanks stand."""
-    return [re.split("  +", line) for line in table.strip().split("\n")]
 
 
 OF_DAYS = """

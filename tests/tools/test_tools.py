@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import lay
@@ -83,47 +84,44 @@ def test_the_arguments_are_those_of_the_design() -> None:
 
 # -- wrong calls -------------------------------------------------------------------------------------------------
 
-WRONG = [
-    ("grep", {}, 'grep {"pattern": "oolong"}'),
-    ("close", {}, 'close {"path": "profile.md"}'),
-    ("grep", {"pattern": 5}, "takes text"),
-    ("grep", {"pattern": "a", "context": 2.5}, "is a whole number from 0 to 20"),
-    ("grep", {"pattern": "a", "order": "best"}, "one of newest, oldest"),
-    ("grep", {"pattern": "a", "context": True}, "is a whole number"),
-    ("grep", {"pattern": "a", "context": 21}, "from 0 to 20"),
-    ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
-    ("open", {"path": "profile.md", "line": 10**5000}, "from 1 to"),
-    ("open", '{"path": "profile.md", "line": ' + "9" * 5000 + "}", "not valid JSON"),
-    (
-        "grep",
-        {"pattern": "a", "glob": "*"},
-        "its arguments are pattern, path, speaker, after, before, context, order, offset",
-    ),
-    ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
-    ("grep", "{", "not valid JSON"),
-    ("grep", "[]", "are no JSON object"),
-    ("grep", {"pattern": "("}, "before a sign"),
-    ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
-    ("grep", {"pattern": "oolong", "offset": 99}, "offset from 0 to 2"),
-    ("grep", {"pattern": "tea", "path": "nowhere/**"}, "no file matches nowhere/**"),
-    ("search_files", {"query": "tea", "after": "soon"}, "give one such as"),
-    (
-        "search_files",
-        {"query": "tea", "speaker": "Zoe"},
-        "the speakers are ann, assistant",
-    ),
-    ("open", {"path": "../bob/facts/x.md"}, "a path inside ann's memories"),
-    ("open", {"path": "facts\\x.md"}, "a path inside ann's memories"),
-    ("open", {"path": ".filemem/recalls.log"}, "is not a path"),
-    ("open", {"path": "\ud800"}, "a path inside ann's memories"),
-    ("open", {"path": "facts"}, "name a file in it"),
-    ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"nearest: {FACT}"),
-    ("open", {"path": "profile.md", "line": 4}, "from 1 to 3"),
-    ("close", {"path": "profile.md"}, "no file is open"),
-]
+WRONG = r"""
+grep  {}  grep {"pattern": "oolong"}
+close  {}  close {"path": "profile.md"}
+grep  {"pattern": 5}  takes text
+grep  {"pattern": "a", "context": 2.5}  is a whole number from 0 to 20
+grep  {"pattern": "a", "order": "best"}  one of newest, oldest
+grep  {"pattern": "a", "context": true}  is a whole number
+grep  {"pattern": "a", "context": 21}  from 0 to 20
+search_files  {"query": "a", "limit": 0}  from 1 to 200
+open  {"path": "profile.md", "line": 1e300}  from 1 to
+open  {"path": "profile.md", "line": 4}  from 1 to 3
+grep  {"glob": "*"}  its arguments are pattern, path, speaker
+run_shell  {"command": "ls"}  the tools are grep, search_files, open, close
+grep  {  not valid JSON
+grep  []  are no JSON object
+grep  {"pattern": "("}  before a sign
+grep  {"pattern": "oolong", "offset": 99}  offset from 0 to 2
+grep  {"pattern": "tea", "path": "nowhere/**"}  no file matches nowhere/**
+search_files  {"query": "tea", "after": "soon"}  give one such as
+search_files  {"query": "tea", "speaker": "Zoe"}  the speakers are ann, assistant
+open  {"path": "../bob/facts/x.md"}  a path inside ann's memories
+open  {"path": "facts\\x.md"}  a path inside ann's memories
+open  {"path": "\ud800"}  a path inside ann's memories
+open  {"path": ".filemem/recalls.log"}  is not a path
+open  {"path": "facts"}  name a file in it
+open  {"path": "facts/2026/2026-05-01-olong.md"}  nearest: facts/2026/2026-05-01-oolong.md
+close  {"path": "profile.md"}  no file is open
+"""
 
 
-@pytest.mark.parametrize(("tool", "arguments", "remedy"), WRONG)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "remedy"),
+    [
+        *rows(WRONG),
+        ("open", f'{{"path": "profile.md", "line": {"9" * 5000}}}', "not valid JSON"),
+        ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
+    ],
+)
 def test_a_wrong_call_gets_one_sentence_with_the_remedy(
     tools: Toolbox, tool: str, arguments: Any, remedy: str
 ) -> None:
@@ -188,23 +186,22 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(
     assert archived.startswith("1 line in 1 of 1 file, 1 of them archived")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "lines"),
-    [
-        ("Sam: I went", [2]),
-        ("^Sam: ", [1, 2]),
-        ("Sam 09:30: (Hi|Bye)", [1]),
-        ("Sam 2026-07-02 00:10: I", [2]),
-        ("Sam 00:10: I", [2]),
-        ("^(Sam|Ann): .*!$", [1]),
-        (r"- \*\*Sam\*\* 09:30", [1]),
-        ("小美: 你好", [3]),
-        ("Sam: no", []),
-        ("Sam:  ", []),
-    ],
-)
+AS_SHOWN = r"""
+Sam: I went              [2]
+^Sam:                    [1, 2]
+Sam 09:30: (Hi|Bye)      [1]
+Sam 2026-07-02 00:10: I  [2]
+Sam 00:10: I             [2]
+^(Sam|Ann): .*!$         [1]
+- \*\*Sam\*\* 09:30      [1]
+小美: 你好                [3]
+Sam: no                  []
+"""
+
+
+@pytest.mark.parametrize(("pattern", "lines"), rows(AS_SHOWN))
 def test_grep_matches_a_turn_as_the_tools_show_it(
-    root: Path, tools: Toolbox, pattern: str, lines: list[int]
+    root: Path, tools: Toolbox, pattern: str, lines: str
 ) -> None:
     said = (
         "- **Sam** 09:30: Hi!\n- **Sam** 2026-07-02 00:10: I went\n- **小美**: 你好\n"
@@ -212,7 +209,7 @@ def test_grep_matches_a_turn_as_the_tools_show_it(
     path = "sessions/2026/2026-07-01-0930-x.md"
     write(root, {path: said})
     found = numbered(tools.call("grep", {"pattern": pattern, "path": path}))
-    assert found == [(path, line) for line in lines]
+    assert found == [(path, line) for line in json.loads(lines)]
 
 
 def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> None:
@@ -343,19 +340,19 @@ def test_grep_without_a_match_shows_no_line(tools: Toolbox) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "lines"),
-    [
-        ({}, "b:1 b:2 summary:1 a:1 note:1 old:1"),
-        ({"order": "oldest"}, "a:1 summary:1 b:1 b:2 note:1 old:1"),
-        ({"after": "2026-08-05"}, "b:2 summary:1"),
-        ({"before": "2026-08-04"}, "b:1 summary:1 a:1 old:1"),
-        ({"after": "2026-08-04", "before": "2026-08-04"}, "b:1 summary:1"),
-        ({"before": "2026-07"}, "a:1 old:1"),
-    ],
-)
+WHEN = """
+{}                                                b:1 b:2 summary:1 a:1 note:1 old:1
+{"order": "oldest"}                               a:1 summary:1 b:1 b:2 note:1 old:1
+{"after": "2026-08-05"}                           b:2 summary:1
+{"before": "2026-08-04"}                          b:1 summary:1 a:1 old:1
+{"after": "2026-08-04", "before": "2026-08-04"}   b:1 summary:1
+{"before": "2026-07"}                             a:1 old:1
+"""
+
+
+@pytest.mark.parametrize(("asked", "lines"), rows(WHEN))
 def test_grep_takes_days_and_an_order(
-    root: Path, tools: Toolbox, asked: dict[str, str], lines: str
+    root: Path, tools: Toolbox, asked: str, lines: str
 ) -> None:
     """A turn past midnight is of its own day; what has no day is of none."""
     names = {
@@ -369,7 +366,7 @@ def test_grep_takes_days_and_an_order(
     write(
         root, {path: said if name == "b" else "emu\n" for path, name in names.items()}
     )
-    found = numbered(tools.call("grep", {"pattern": "emu", **asked}))
+    found = numbered(tools.call("grep", {"pattern": "emu", **json.loads(asked)}))
     assert " ".join(f"{names[path]}:{line}" for path, line in found) == lines
 
 
