@@ -161,7 +161,9 @@ def plan_deletion(
         Refused: a place names a folder, or what cannot be read.
         FilememError: there is no word in what is to be looked for.
     """
-    if what and not about and _names_a_memory(folder, what):
+    path, _ = split_place(what)
+    is_there = os.path.lexists(f"{folder.root}/{path}")
+    if what and not about and (is_there or _LIKE_A_PATH.fullmatch(path)):
         places = [what]
     if places:
         cascade = _Cascade(folder, Matcher(), progress)
@@ -173,23 +175,6 @@ def plan_deletion(
             f"{one_line(words, 60)} contains no word to search for; name one."
         )
     return cascade.plan(cascade.saying())
-
-
-def _names_a_memory(folder: Folder, what: str) -> bool:
-    """Return whether a text is the place of a memory, with or without lines.
-
-    Raises:
-        NotFound, Refused: it has the form of a path, and is none, or a folder's.
-    """
-    path, _ = split_place(what)
-    try:
-        folder.locate(path)
-    except (NotFound, Refused):
-        is_folder = os.path.isdir(f"{folder.root}/{path}")
-        if is_folder or _LIKE_A_PATH.fullmatch(path):
-            raise
-        return False
-    return True
 
 
 def split_place(text: str) -> tuple[str, set[int]]:
@@ -238,18 +223,20 @@ def removals_saying(memory: Memory, matcher: Matcher) -> list[Removal]:
     That is the passages that say it, and lines outside them such as headings and front
     matter; the whole of what is one statement. Names of other memories in a text do not
     count.
+
+    Args:
+        memory: which.
+        matcher: of what is to be forgotten.
+
+    Returns:
+        The removals, each with the reason that is shown.
     """
     if not matcher.holds(memory.text):
         return []
-    inside = set[int]()
-    for passage in memory.passages:
-        inside.update(range(passage.line, passage.end_line + 1))
-    outside = [line for line in _lines(memory) if line.line not in inside]
-    saying = [
-        passage
-        for passage in (*memory.passages, *outside)
-        if matcher.holds(_NAMED.sub(" ", passage.text))
-    ]
+    pieces = list(memory.passages)
+    inside = {line for one in pieces for line in range(one.line, one.end_line + 1)}
+    pieces += [one for one in _lines(memory) if one.line not in inside]
+    saying = [one for one in pieces if matcher.holds(_NAMED.sub(" ", one.text))]
     found = list[Removal]()
     for item in removals(memory, saying) if saying else ():
         text = item.text if item.line else memory.text
@@ -401,7 +388,11 @@ class _Cascade:
                     yield replace(source, why=f"the source of {item.place}")
 
     def _take(self, item: Removal) -> bool:
-        """Mark it to go; return False if it is marked already, or has gone before."""
+        """Mark a removal to be done, and look for its lines elsewhere.
+
+        Returns:
+            False if it is marked already, or was done before.
+        """
         is_gone = item.old[:1] == (item.new,)
         if is_gone or self._goes(item.path, item.line):
             return False
@@ -416,7 +407,10 @@ class _Cascade:
         return True
 
     def _goes(self, path: str, line: int = 0) -> bool:
-        """Tell whether a line goes, or the whole file."""
+        """Tell whether a line goes, or the whole file.
+
+        Line 0 stands for that.
+        """
         return not {0, line}.isdisjoint(self.going[path])
 
     def _take_citing(self, memory: Memory, cause: Removal) -> None:
@@ -445,7 +439,10 @@ class _Cascade:
                 self._take(replace(item, why="cites it", text=text))
 
     def _take_names(self) -> None:
-        """Take the names of the files that go out of the lines that stay."""
+        """Take the names of the files that go out of the lines that stay.
+
+        They may tell what was forgotten.
+        """
         gone = [live(item.path) for item in self.items if not item.line]
         for path, memory in self.memories.items():
             if self._goes(path) or without_names(memory.text, gone) == memory.text:

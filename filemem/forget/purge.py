@@ -224,11 +224,11 @@ class _Rewriter:
         """Clear the message of a commit or a tag of the lines that say it."""
         matcher = self.plan.matcher
         message = without_names(os.fsdecode(one.message), self.plan.gone)
-        lines = message.split("\n")
-        for number, line in enumerate(lines):
-            key, colon, said = line.partition(": ")
-            if matcher.holds(line) or matcher.begins_line(said):
-                lines[number] = f"{key}: {FORGOTTEN}" if colon else FORGOTTEN
+        lines = list[str]()
+        for line in message.split("\n"):
+            said = line.partition(": ")[2]
+            is_told = matcher.holds(line) or matcher.begins_line(said)
+            lines.append(FORGOTTEN if is_told else line)
         one.message = os.fsencode("\n".join(lines))
 
 

@@ -7,18 +7,12 @@ passed in the environment; hooks, editors, signing and helpers are off there. Wh
 person wants git to use they say in their global configuration.
 """
 
-import contextlib
 import os
 import re
-import shutil
 import tempfile
-import time
 from pathlib import Path
 
 from filemem.git.command import Git
-
-ABANDONED_SECONDS = 86_400.0
-_PREFIX = "filemem-git-"  # of the temporary folders
 
 _SETTINGS = {
     "core.fsmonitor": "false",
@@ -67,8 +61,7 @@ class InertView:
 
     def __init__(self, root: str, git_dir: str, common_dir: str, config: str) -> None:
         """Look at a repository's directories; `config` is its configuration's text."""
-        _delete_abandoned()
-        self._temporary = tempfile.TemporaryDirectory(prefix=_PREFIX)
+        self._temporary = tempfile.TemporaryDirectory(prefix="filemem-git-")
         self.folder = self._temporary.name
         format_lines = ""
         passed = [*_SETTINGS.items()]
@@ -108,13 +101,3 @@ def _parse(config: str, root: str) -> list[tuple[str, str]]:
         key, _, value = entry.partition("\n")
         settings.append((key, value))
     return settings
-
-
-def _delete_abandoned() -> None:
-    """Delete the folders that killed processes left a day ago."""
-    before = time.time() - ABANDONED_SECONDS
-    for entry in os.scandir(tempfile.gettempdir()):
-        if entry.name.startswith(_PREFIX):
-            with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mtime < before:
-                    shutil.rmtree(entry.path, ignore_errors=True)

@@ -54,7 +54,9 @@ def made(top: Path) -> Path:
     git(store, "add", ".")
     lay(mara.root, {JAR: "The jar is empty.\n"})
     os.unlink(mara.absolute(FACT))
-    (store / ".git/COMMIT_EDITMSG").write_text(f"About the {WORD}\n")
+    git(store, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    names = ("COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "MERGE_MSG")
+    lay(store / ".git", dict.fromkeys(names, f"About the {WORD}\n"))
     return store
 
 

@@ -16,6 +16,7 @@ from filemem.forget.plan import plan_deletion
 from filemem.overview import problems
 from filemem.store import keys
 from filemem.store.passages import format_turn
+from filemem.store.transcript import Transcript
 
 TALK = "sessions/2026/2026-11-18-0900-morning.md"
 TURNS = ("Good morning.", "The plum jam is\nunder the stairs.", "It rains.")
@@ -90,6 +91,16 @@ def test_a_file_with_cr_alone_loses_the_turn_alone(mara: User) -> None:
     place = put(mara, "sessions/2026-11-19-0900-mac.md", before.encode())
     assert forget(mara.folder, "--about", "plums", "--yes").return_value == 0
     assert place.read_bytes().decode() == before.replace("Plums!", "[forgotten]")
+
+
+def test_check_names_nothing_that_was_forgotten(mara: User) -> None:
+    """However short it was."""
+    talk = Transcript(mara.folder)
+    for text in ("Morning.", "Pip 12"):
+        line = talk.add("mara", text, START)
+    forget(mara.folder, f"{talk.path}:{line}", "--yes")
+    assert "[forgotten]" in mara.folder.memory(talk.path).text
+    assert "Pip" not in str(problems(mara.folder))
 
 
 # -- copies, and what cannot be searched or changed --------------------------------------

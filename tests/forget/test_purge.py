@@ -224,22 +224,6 @@ def test_what_else_is_staged_stays_so_and_what_is_changed_too(mara: Folder) -> N
     assert mara.read("notes/jar.md") == b"Empty.\n"
 
 
-def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: Folder) -> None:
-    """A blob adrift, a commit of a remote's, and the messages last typed and fetched."""
-    where = top(mara)
-    git(where, "hash-object", "-w", "--stdin", stdin=f"A {WORD} adrift.\n".encode())
-    User(mara).remember(f"Saw a {WORD} on Tuesday.", today=START.date())
-    lost = git(where, "rev-parse", "HEAD")
-    git(where, "update-ref", "refs/remotes/origin/main", lost)
-    git(where, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
-    git(where, "reset", "--quiet", "--hard", "HEAD~1")
-    names = ("COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "MERGE_MSG")
-    lay(where / ".git", dict.fromkeys(names, f"{lost} A {WORD}\n"))
-    purged(mara)
-    assert holding(where / ".git") == []
-    assert git(where, "for-each-ref", "refs/remotes") == ""
-
-
 @pytest.mark.parametrize(
     ("left", "named"),
     [

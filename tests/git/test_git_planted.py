@@ -22,7 +22,6 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
         {"filter.evil.clean": "RAN; cat", "filter.evil.smudge": "RAN; cat"},
         "add .",
     ),
-    "a filter that stays": ({"filter.evil.process": "RAN"}, "add ."),
     "an external diff": ({"diff.external": "RAN"}, "diff"),
     "a text converter": ({"diff.evil.textconv": "RAN; cat"}, "diff"),
     "a merge driver": ({"merge.evil.driver": "RAN"}, "merge other"),
@@ -33,7 +32,6 @@ KINDS: dict[str, tuple[dict[str, str], str]] = {
         {"gpg.program": "PROGRAM", "commit.gpgSign": "true"},
         "commit --allow-empty -m x",
     ),
-    "another file of settings": ({"include.path": "INCLUDED"}, "add ."),
     "a command as remote": (
         {"remote.origin.url": "ext::sh -c RAN%", "protocol.ext.allow": "always"},
         "ls-remote origin",
@@ -73,12 +71,8 @@ def plant(
         for hook in [*HOOKS, "program"]:
             (place / hook).write_text(f"#!/bin/sh\n{ran}\n")
             (place / hook).chmod(0o755)
-        (hooks.parent / "included").write_text(
-            f'[filter "more"]\n\tclean = {ran}; cat\n'
-        )
         words = {
             "HOOKS": str(hooks),
-            "INCLUDED": str(hooks.parent / "included"),
             "NEAR": str(evil.parent / "near"),
         }
         words |= {
@@ -94,12 +88,6 @@ def plant(
     (folder / ".git/info/attributes").write_text(
         "* filter=evil diff=evil merge=evil\n*.md filter=evil\n"
     )
-    if any("include.path" in settings for settings, _ in kinds.values()):
-        with (folder / ".gitattributes").open("a") as attributes:
-            attributes.write("**/sessions/** merge=union\n*.txt filter=more\n")
-        (folder / ".git/info/attributes").write_text(
-            "* filter=evil diff=evil merge=evil\n*.txt filter=more\n"
-        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -189,7 +177,6 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         f"file://{tmp_path}/remote",
         "../remote",
         "mara/.remote",
-        str(tmp_path / "bare"),
         f"file://localhost{tmp_path}/bare.git",
         f"file://{tmp_path}/b%61re.git",
         "mara/x",

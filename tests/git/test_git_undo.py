@@ -200,6 +200,7 @@ def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> 
 
 
 def test_log_follows_a_file_through_its_moves(mara: Folder) -> None:
+    """A job's and a person's; of a folder it lists what concerns any file in it."""
     mara.move({FACT: f"archive/{FACT}"})
     job(mara, "Put away what has faded", FACT, f"archive/{FACT}", Job="sweep")
     write(mara, "facts/茶.md", "最喜欢乌龙茶, Emilie sagt\n")
@@ -211,16 +212,9 @@ def test_log_follows_a_file_through_its_moves(mara: Folder) -> None:
     kept = ["Put away what has faded", "Begin to keep these memories in git"]
     assert said(FACT) == kept == said(f"archive/{FACT}")
     assert said("facts") == said("facts/茶.md") + said(FACT)
-    assert len(log(History(mara), limit=2)) == 2
-    who = [commit.who for commit in log(History(mara))]
-    assert who == [
-        "filemem, chat, in sessions/x.md",
-        "filemem, sweep",
-        "filemem, test",
-        "Mara Lind",
-    ]
+    who = [commit.who for commit in log(History(mara), limit=2)]
+    assert who == ["filemem, chat, in sessions/x.md", "filemem, sweep"]
     git(mara.root, "mv", f"archive/{FACT}", "facts/乌龙.md")
-    assert said("facts/乌龙.md") == []
     git(mara.root, "commit", "-qm", "By hand")
     assert said("facts/乌龙.md") == ["By hand", *kept]
 
