@@ -7,7 +7,7 @@ from filemem.errors import Problem
 from filemem.store import files
 from filemem.store.fields import FIELDS, day_of
 from filemem.store.files import MAX_DEPTH, too_far, walk
-from filemem.store.folder import SUFFIXES, Folder, enters, is_unprintable
+from filemem.store.folder import BOOKKEEPING, SUFFIXES, Folder, enters, is_unprintable
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.paths import DATED, when_of
 from filemem.text.plain import one_line
@@ -95,6 +95,8 @@ def _fault_of(path: str, entry: "os.DirEntry[str]") -> str:
     if entry.name.startswith(files.TEMPORARY):
         # `maintain` deletes it where it is the program's own.
         return "left by a write that was cut off; look at it, then delete it"
+    if path == BOOKKEEPING and not is_folder:
+        return "this is not a folder, so nothing can be kept here; rename it"
     if entry.name[0] == ".":
         return ""
     if is_unprintable(entry.name):
