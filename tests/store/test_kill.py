@@ -1,7 +1,9 @@
-"""A process may be killed at any moment: no half line, no lost earlier byte, and the next write works.
+"""A process may be killed at any moment: no half line, no lost earlier byte, and the
+next write works.
 
-What a killed write leaves behind is a temporary file, which the next job deletes. Each is killed before its first, second, …
-change on disk; real kills at random moments are `benchmarks/reliability.py`'s.
+What a killed write leaves behind is a temporary file, which the next job deletes. Each
+is killed before its first, second, … change on disk; real kills at random moments are
+`benchmarks/reliability.py`'s.
 """
 
 import datetime as dt
@@ -21,15 +23,26 @@ from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
-LONG = (
-    "word " * 1200 + "\n\nsecond paragraph"
-)  # longer than a page, hence written by a swap
+LONG = "word " * 1200 + "\n\nsecond paragraph"
 SAID = ["turn 1\nits second line", f"turn 2 {LONG}", "turn 3"]
 TEA = "facts/tea.md"
+ACTS: dict[str, Callable[[Folder], object]] = {
+    "edit": lambda folder: folder.edit(
+        TEA, lambda old: set_front(TEA, old, "importance", "7")
+    ),
+    "move": lambda folder: folder.move({TEA: f"archive/{TEA}"}),
+    "recall": lambda folder: recalls.note_recall(
+        folder,
+        TEA,
+        "open",
+        AT,
+    ),
+}
 
 
 def killed(work: list[Callable[[], object]], limit: int) -> tuple[bool, int]:
-    """Do works in a process that ends right before its change with the number `limit`; was it, and how many were finished?"""
+    """Do works in a process that ends right before its change with the number `limit`;
+    was it, and how many were finished?"""
     told, done = os.pipe()
     child = os.fork()
     if not child:
@@ -37,7 +50,10 @@ def killed(work: list[Callable[[], object]], limit: int) -> tuple[bool, int]:
         written = os.dup(done)
         for one in work:
             one()
-            os.writev(written, [b"."])  # no change that is counted
+            os.writev(
+                written,
+                [b"."],
+            )  # no change that is counted
         os._exit(0)
     os.close(done)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -49,15 +65,26 @@ def killed(work: list[Callable[[], object]], limit: int) -> tuple[bool, int]:
 def test_a_chat_killed_at_any_change_keeps_every_turn_that_was_said(
     tmp_path: Path,
 ) -> None:
-    """The turns on disk are those said before the kill, each whole, and perhaps the one that was being written."""
+    """The turns on disk are those said before the kill, each whole, and perhaps the one
+    that was being written."""
     for limit in itertools.count(1):
-        chat = Transcript(Folder(str(tmp_path / str(limit)), "u"))
+        chat = Transcript(
+            Folder(
+                str(tmp_path / str(limit)),
+                "u",
+            )
+        )
         chat.add("Ann", "How it began", AT)
         before = chat.folder.read(chat.path)
-        ended, finished = killed(
-            [lambda text=text, chat=chat: chat.add("Ann", text, AT) for text in SAID],
-            limit,
-        )
+        turns = [
+            lambda text=text, chat=chat: chat.add(
+                "Ann",
+                text,
+                AT,
+            )
+            for text in SAID
+        ]
+        ended, finished = killed(turns, limit)
         after = chat.folder.read(chat.path)
         assert after.startswith(before) and after.endswith(b"\n")
         found = [turn.text for turn in chat.turns()][1:]
@@ -69,67 +96,58 @@ def test_a_chat_killed_at_any_change_keeps_every_turn_that_was_said(
     assert limit > 10 and found == SAID
 
 
-@pytest.mark.parametrize("work", ["edit", "move", "recall"])
+@pytest.mark.parametrize("work", ACTS)
 def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
-    """A file is as it was or as it was to be; it has one name; every line of the log is whole."""
+    """A file is as it was or as it was to be, under one name; every line of the log is
+    whole."""
     for limit in itertools.count(1):
         folder = Folder(str(tmp_path / str(limit)), "u")
-        path = folder.create(TEA, f"---\nimportance: 1\n---\n\n{LONG}\n")
-        acts: dict[str, Callable[[], object]] = {
-            "edit": lambda folder=folder: folder.edit(
-                TEA, lambda old: set_front(TEA, old, "importance", "7")
-            ),
-            "move": lambda folder=folder: folder.move({TEA: f"archive/{TEA}"}),
-            "recall": lambda folder=folder: recalls.note_recall(
-                folder, TEA, "open", AT
-            ),
-        }
-        ended, finished = killed([acts[work]], limit)
-        [path] = folder.paths()
-        assert path in (TEA, f"archive/{TEA}")
-        text = folder.memory(path).text
-        assert text in (
-            f"---\nimportance: {number}\n---\n\n{LONG}\n" for number in (1, 7)
+        folder.create(
+            TEA,
+            f"---\nimportance: 1\n---\n\n{LONG}\n",
         )
+        ended, _ = killed(
+            [lambda folder=folder: ACTS[work](folder)],
+            limit,
+        )
+        [path] = folder.paths()
+        importance, body = (
+            folder.memory(path)
+            .text.removeprefix("---\n")
+            .split(
+                "\n",
+                1,
+            )
+        )
+        assert body == f"---\n\n{LONG}\n"
         noted = [len(trail.days) for trail in recalls.recalled(folder).values()]
-        assert noted in ([], [1])
+        found = {
+            "edit": importance == "importance: 7",
+            "move": path == f"archive/{TEA}",
+            "recall": noted == [1],
+        }
         if not ended:
             break
-    assert limit > 1 and finished == 1
-    assert (path != TEA, "importance: 7" in text, noted == [1]) == (
-        work == "move",
-        work == "edit",
-        work == "recall",
-    )
-
-
-def leftovers(folder: Folder, age: int = 0) -> list[str]:
-    """The temporary files in a user's folder, which are made so many seconds older."""
-    found = sorted(Path(folder.root).rglob(f"{files.TEMPORARY}*"))
-    for path in found:
-        os.utime(path, (time.time() - age,) * 2)
-    return [path.relative_to(folder.root).as_posix() for path in found]
+        assert path in (TEA, f"archive/{TEA}") and noted in ([], [1])
+        assert importance in ("importance: 1", "importance: 7")
+    assert limit > 1 and found == {act: act == work for act in ACTS}
 
 
 def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> None:
-    """What the program was about to write goes once it is old, and what lies in its bookkeeping; the rest is told of."""
+    """What the program was about to write goes once it is old, and what lies in its
+    bookkeeping; the rest is told of."""
     ann = Store(tmp_path).user("ann")
     ann.remember("Likes tea.")
-    above = Path(ann.folder.root, "facts/2026")
-    above.mkdir(exist_ok=True)
-    (above / f"{files.OURS}0123456789abcdef").write_bytes(b"half a fa")
-    (above / f"{files.TEMPORARY}fedcba9876543210").write_bytes(
-        b"a save that was being put back\n"
-    )
-    Path(ann.folder.bookkeeping(f"{files.TEMPORARY}0011223344556677")).write_bytes(
-        b"half a lo"
-    )
-    ann.maintain(AT.date())
-    assert len(leftovers(ann.folder, 90)) == 3
-    ann.maintain(AT.date())
-    (left,) = leftovers(ann.folder)
-    assert left.endswith("fedcba9876543210") and Path(
-        ann.folder.root, left
-    ).read_bytes().startswith(b"a save")
+    above = Path(ann.folder.root, "facts")
+    ours = above / f"{files.OURS}0123456789abcdef"
+    theirs = above / f"{files.TEMPORARY}fedcba9876543210"
+    half = Path(ann.folder.bookkeeping(f"{files.TEMPORARY}0011223344556677"))
+    for age, are_left in ((0, True), (90, False)):
+        for path in (ours, theirs, half):
+            path.write_bytes(b"text")
+            os.utime(path, (time.time() - age,) * 2)
+        ann.maintain(AT.date())
+        assert ours.exists() == half.exists() == are_left
+    assert theirs.read_bytes() == b"text"
     (problem,) = overview.problems(ann.folder)
-    assert problem.path == left and "look at it" in problem.remedy
+    assert problem.path == f"facts/{theirs.name}" and "look at it" in problem.remedy
