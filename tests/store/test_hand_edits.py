@@ -1,4 +1,5 @@
-"""A person's own edit always wins: what they changed, pinned, moved or deleted is neither rewritten nor made again."""
+"""A person's own edit always wins: what they changed, pinned, moved or deleted is
+neither rewritten nor made again."""
 
 import functools
 import os
@@ -14,7 +15,10 @@ from filemem.learn import proposals
 from filemem.learn.log import LOG_NAME
 from filemem.store.folder import Folder
 
-remembered = functools.partial(consolidated, reader=Reader(echo=True, section="home"))
+remembered = functools.partial(
+    consolidated,
+    reader=Reader(echo=True, section="home"),
+)
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
 
@@ -33,33 +37,33 @@ def write(user: Folder, path: str, text: str) -> None:
     Path(user.root, path).write_text(text)
 
 
+def session(user: Folder) -> str:
+    [path] = [path for path in user.paths() if path.startswith("sessions/")]
+    return path
+
+
+def facts(user: Folder) -> list[str]:
+    return [path for path in tree(user) if "facts/" in path]
+
+
 def read_again(user: Folder) -> None:
-    """As if the log of what was read had been lost, in part: only what was written is known."""
+    """As if the log of what was read had been lost: only what was written is known."""
     log = Path(user.bookkeeping(LOG_NAME))
-    log.write_text(
-        "".join(
-            line for line in log.read_text().splitlines(True) if '"read"' not in line
-        )
-    )
+    lines = log.read_text().splitlines(True)
+    log.write_text("".join(line for line in lines if '"read"' not in line))
 
 
 def test_a_fact_that_was_deleted_is_not_made_again_from_the_same_turn(
     user: Folder,
 ) -> None:
+    """But told anew it is: only the turn is known, not the words for ever."""
     os.unlink(user.absolute(HOME))
     read_again(user)
     assert [one.action for one in remembered(user, JUNE)] == ["NOOP"]
-    assert not [path for path in tree(user) if "facts/" in path]
-
-
-def test_told_anew_it_is_made_anew(user: Folder) -> None:
-    """Only the turn is known, not the words for ever."""
-    os.unlink(user.absolute(HOME))
+    assert facts(user) == []
     talk(user, JUNE, "I live in Ghent.", "I know.")
     remembered(user, JUNE)
-    assert [path for path in tree(user) if "facts/" in path] == [
-        HOME.replace("05-08", "06-02")
-    ]
+    assert facts(user) == [HOME.replace("05-08", "06-02")]
 
 
 def test_a_correction_by_hand_holds_against_what_was_said_before_it(
@@ -96,38 +100,27 @@ def test_a_fact_written_by_hand_is_known_as_well(user: Folder) -> None:
     assert (one.action, one.path) == ("NOOP", "facts/tea.md")
 
 
-def test_a_fact_that_was_moved_or_renamed_is_not_made_again(user: Folder) -> None:
+def test_what_was_moved_or_renamed_is_not_made_or_read_again(user: Folder) -> None:
     Path(user.root, "facts/places").mkdir()
-    os.rename(user.absolute(HOME), user.absolute("facts/places/2026-05-08-home.md"))
-    read_again(user)
-    assert remembered(user, JUNE) == []
-    assert [path for path in tree(user) if "facts/" in path] == [
-        "facts/places/2026-05-08-home.md"
-    ]
-
-
-def test_a_session_with_another_name_is_not_read_again(user: Folder) -> None:
-    [path] = [path for path in user.paths() if path.startswith("sessions/")]
-    os.rename(user.absolute(path), user.absolute(path.replace("talk", "where-i-live")))
-    os.unlink(user.absolute(HOME))
-    assert remembered(user, JUNE) == []
-
-
-def test_a_turn_that_was_edited_is_read_anew(user: Folder) -> None:
-    """It says something else now, and the fact that rested on it is flagged elsewhere."""
-    [path] = [path for path in user.paths() if path.startswith("sessions/")]
-    write(user, path, user.memory(path).text.replace("Ghent", "Bruges"))
-    assert [one.claim.text for one in remembered(user, JUNE)] == ["I live in Bruges."]
-    assert "Bruges" in tree(user)["profile.md"]
-
-
-def test_an_edit_above_a_turn_changes_nothing(user: Folder) -> None:
-    [path] = [path for path in user.paths() if path.startswith("sessions/")]
-    write(
-        user,
-        path,
-        user.memory(path).text.replace(
-            "- **nora**", "A heading of mine.\n\n- **nora**", 1
-        ),
+    moved = "facts/places/2026-05-08-home.md"
+    os.rename(user.absolute(HOME), user.absolute(moved))
+    talked = session(user)
+    os.rename(
+        user.absolute(talked), user.absolute(talked.replace("talk", "where-i-live"))
     )
     assert remembered(user, JUNE) == []
+    read_again(user)
+    remembered(user, JUNE)
+    assert facts(user) == [moved]
+
+
+def test_a_turn_that_was_edited_is_read_anew_and_one_below_an_edit_is_not(
+    user: Folder,
+) -> None:
+    path = session(user)
+    text = user.memory(path).text.replace("- **nora**", "A heading.\n\n- **nora**", 1)
+    write(user, path, text)
+    assert remembered(user, JUNE) == []
+    write(user, path, text.replace("Ghent", "Bruges"))
+    assert [one.claim.text for one in remembered(user, JUNE)] == ["I live in Bruges."]
+    assert "Bruges" in tree(user)["profile.md"]
