@@ -58,7 +58,6 @@ class JobRun:
         started_at: the moment that the job counts as now.
         exclusive: wait for other jobs of this user, and make them wait. Short work,
             such as keeping one fact, needs no such turn.
-        wait: seconds to wait for another job.
         dry: only look at the memories as the job would find them, and wait for nobody.
 
     What jobs that were cut off have left is committed first. Raises Busy if another
@@ -70,7 +69,6 @@ class JobRun:
     started_at: dt.datetime
     _: KW_ONLY
     exclusive: bool = True
-    wait: float = JOB_WAIT_SECONDS
     dry: bool = False
 
     def __post_init__(self) -> None:
@@ -82,11 +80,10 @@ class JobRun:
             if self.dry:
                 held.callback(setattr, self.user, "drafts", self.user.drafts)
                 self.user.drafts = self._frame.history.drafts()
-                self._held = held.pop_all()
-                return self
-            if self.exclusive:
-                held.enter_context(self.user.job_lock(self.wait))
-            held.enter_context(self._frame.at_work())
+            else:
+                if self.exclusive:
+                    held.enter_context(self.user.job_lock())
+                held.enter_context(self._frame.at_work())
             self._held = held.pop_all()
         return self
 
@@ -98,7 +95,7 @@ class JobRun:
         written = list(dict.fromkeys(paths))
         if self.dry or not written:
             return []
-        trailers = {"Job": self.name, **trailers}
+        trailers |= {"Job": self.name}
         note = self._frame.record(subject, written, trailers, self.started_at)
         return [f"git: {note}"] if note else []
 
@@ -106,8 +103,7 @@ class JobRun:
         """Commit what was done, and return it with what git has to say."""
         notes = self.commit(done.subject, done.paths)
         told = [*done.facts.get("notes", []), *notes]
-        data = done.facts if self.dry else done.facts | {"notes": told}
-        return done._replace(said=done.said + notes, facts=data)
+        return done._replace(said=done.said + notes, facts=done.facts | {"notes": told})
 
 
 def remembered(
@@ -294,21 +290,20 @@ def maintain(
         done = []
         if not dry:
             folder.delete_abandoned()
-        learned = Applied()
-        if not dry:
             learned = read_conversations(folder, at, model)
-        if learned.paths or (model and not dry):
-            done.append(learned.told())
+            if learned.paths or model:
+                done.append(learned.told())
         if dry or not model:
             done.append(cost(folder, model))
         done.append(compact(folder, at, progress, model=model, dry=dry))
         done.append(sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH))
-        if not dry:
-            problems = [str(one) for one in History(folder).problems()]
-            if problems:
-                done.append(JobDone("git", problems, {"problems": problems}))
-            done.append(vectors.tidy(index.of(folder), progress))
-    return done
+        if dry:
+            return done
+        problems = [str(one) for one in History(folder).problems()]
+        if problems:
+            done.append(JobDone("git", problems, {"problems": problems}))
+        done.append(vectors.tidy(index.of(folder), progress))
+        return done
 
 
 def compact(
@@ -360,18 +355,19 @@ def restore(folder: Folder, at: dt.datetime, paths: Sequence[str]) -> JobDone:
 def consolidate(
     folder: Folder,
     at: dt.datetime,
-    progress: Progress,
     model: Model | None,
-    dry: bool,
-    review: bool,
+    progress: Progress = no_progress,
+    *,
+    dry: bool = False,
+    review: bool = False,
 ) -> JobDone:
     """Have the model read what waits.
 
     Args:
         folder: whose conversations these are.
         at: the moment that counts as now.
-        progress: told how many requests are done.
         model: who reads; without one, what that takes is told.
+        progress: told how many requests are done.
         dry: only tell what that takes.
         review: only propose.
 
@@ -386,21 +382,17 @@ def consolidate(
     return done.told()
 
 
-def check(folder: Folder, at: dt.datetime, progress: Progress) -> list[JobDone]:
+def check(
+    folder: Folder, at: dt.datetime, progress: Progress = no_progress
+) -> list[JobDone]:
     """Tell every problem in the files."""
     found = History(folder).problems() + overview.problems(folder, progress)
     return [JobDone("", [str(one)], one._asdict()) for one in found]
 
 
-def do(
-    task: Job,
-    folder: Folder,
-    at: dt.datetime,
-    progress: Progress = no_progress,
-    **options: Any,
-) -> list[JobDone]:
-    """Do a job with its options."""
-    done = task(folder, at, progress=progress, **options)
+def do(task: Job, *given: Any, **options: Any) -> list[JobDone]:
+    """Do a job with a folder, a moment and its options."""
+    done = task(*given, **options)
     return [done] if isinstance(done, JobDone) else done
 
 
@@ -460,14 +452,9 @@ def for_each(
         futures = client.map(work, list(users), pure=False)
         users_of = dict(zip(futures, users, strict=True))
         for future in distributed.as_completed(futures, loop=client.loop):
-            user = users_of[future]
-            if future.status == "finished":
-                yield user, future.result()
-            elif future.status == "error":
-                yield user, _failed(one_line(repr(future.exception()), 300))
-            else:
-                reason = "the scheduler has gone; give the same command again."
-                yield user, _failed(reason)
+            error = future.exception()
+            done = _failed(one_line(repr(error), 300)) if error else future.result()
+            yield users_of[future], done
 
 
 def _cluster(distributed: Any, scheduler: str) -> Any:
@@ -475,7 +462,7 @@ def _cluster(distributed: Any, scheduler: str) -> Any:
     try:
         return distributed.Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
-        reason = one_line(str(error) or repr(error), 200)
+        reason = one_line(repr(error))
     gc.collect()  # the client that came to nothing, or Python's end waits for its end
     raise FilememError(
         f"{scheduler} does not answer ({reason}); see that a scheduler runs there."

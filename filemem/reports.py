@@ -1,7 +1,7 @@
 """What jobs did, in records for a program, and the events that a program hears."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from threading import Event
 
 from filemem.errors import Stopped
@@ -71,12 +71,10 @@ class Report:
     def __str__(self) -> str:
         """Tell in one line how many there are of what is not none."""
         told = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, tuple):
-                value = len(value)
-            if value:
-                told.append(f"{field.name} {value}")
+        for name, value in vars(self).items():
+            count = len(value) if isinstance(value, tuple) else value
+            if count:
+                told.append(f"{name} {count}")
         return ", ".join(told) or "nothing to do"
 
 
@@ -125,19 +123,15 @@ def report_of(jobs: Iterable[JobDone], asked: MeteredModel | None) -> Report:
     """Return the report of jobs for one user, and of the model that they asked."""
     done = list(jobs)
     decisions = [one for job in done for one in job.decisions]
-    found = {action: _of(decisions, action) for action in Action}
-    replaced = []
-    for one in decisions:
-        if one.action not in (Action.PROPOSE, Action.REFUSE):
-            replaced += one.replaces
+    told = _of(decisions, Action.ADD, Action.SUPERSEDE, Action.UPDATE)
     facts = {key: value for job in done for key, value in job.facts.items()}
     summaries = [entry["summary"] for entry in facts.get("summaries", ())]
     return Report(
-        kept=found[Action.ADD] + found[Action.SUPERSEDE],
-        changed=found[Action.UPDATE],
-        superseded=tuple(dict.fromkeys(replaced)),
-        proposed=found[Action.PROPOSE],
-        refused=found[Action.REFUSE],
+        kept=_of(decisions, Action.ADD, Action.SUPERSEDE),
+        changed=_of(decisions, Action.UPDATE),
+        superseded=tuple(dict.fromkeys(path for one in told for path in one.replaces)),
+        proposed=_of(decisions, Action.PROPOSE),
+        refused=_of(decisions, Action.REFUSE),
         summaries=tuple(dict.fromkeys(summaries)),
         archived=tuple(facts.get("archived", ())),
         restored=tuple(facts.get("restored", ())),
@@ -148,8 +142,8 @@ def report_of(jobs: Iterable[JobDone], asked: MeteredModel | None) -> Report:
     )
 
 
-def _of(decisions: list[Decision], action: Action) -> tuple[Decision, ...]:
-    return tuple(one for one in decisions if one.action is action)
+def _of(decisions: list[Decision], *actions: Action) -> tuple[Decision, ...]:
+    return tuple(one for one in decisions if one.action in actions)
 
 
 def _notes(done: list[JobDone]) -> list[str]:

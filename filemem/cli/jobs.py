@@ -233,7 +233,7 @@ def _run(call: Context, job: Job, **options: Any) -> Output:
         if takes.facts["requests"]:
             say_dim(*takes.said)
     with Progress(f"{job.__name__} {user.name}") as show:
-        results = jobs.do(job, user, call.now, show, **options)
+        results = jobs.do(job, user, call.now, progress=show, **options)
     for result in results:
         yield _row(user.name, result, result.said)
     return 0

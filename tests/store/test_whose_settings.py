@@ -182,8 +182,9 @@ def test_wishes_of_a_store_that_merely_lies_here_are_data(
             **more,
         )
         # Not what a process of its own asks about a talk before this one.
-        asked = [one.body for one in server.requests if "tools" in one.body]
-        system = asked[0]["messages"][0]["content"]
+        asked = [one.body for one in server.requests]
+        chats = [body for body in asked if "search_files" in str(body["tools"])]
+        system = chats[0]["messages"][0]["content"]
         assert ("read as data" in done.stderr) != ("Answer in rhyme." in system)
         return "Answer in rhyme." in system
 
