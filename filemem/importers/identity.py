@@ -82,12 +82,12 @@ class Fresh:
 
     Attributes:
         unrecorded: the turns that the record does not have.
-        behind: the recorded part that they go on from; None for the last one.
+        behind: how many of the recorded parts they go on from; None for all.
         new: those of them that do not stand in the session either.
     """
 
     unrecorded: list[Turn]
-    behind: str | None
+    behind: int | None
     new: list[Turn]
 
 
@@ -155,11 +155,11 @@ class Overlap:
 
     Attributes:
         known: how many of the turns, from the first one on, are kept already.
-        behind: the kept part that the others go on from; None for the last one.
+        behind: how many of the kept parts the others go on from; None for all.
     """
 
     known: int
-    behind: str | None = None
+    behind: int | None = None
 
 
 def find_overlap(keys: list[str], branch: list[str], *, whole: bool) -> Overlap:
@@ -177,7 +177,7 @@ def find_overlap(keys: list[str], branch: list[str], *, whole: bool) -> Overlap:
     if shared == len(branch):
         return Overlap(shared)
     if shared >= (1 if whole else MIN_COMMON_TURNS):
-        return Overlap(shared, branch[shared - 1])
+        return Overlap(shared, shared)
     for length in range(min(len(keys), len(branch)), 0, -1):
         if keys[:length] == branch[-length:]:
             return Overlap(length)

@@ -1,14 +1,15 @@
 """What was imported, by the origin that it came from: `.filemem/imports.jsonl`.
 
 An entry for each time that something was taken: the origin (`chatgpt:<id>`), the memory
-that it went to, and its parts: ids of turns, or the digest of a note; `behind` is the
-part that they go on from, where that is not the last before them. A session is known by
+that it went to, and its parts: ids of turns, or the digest of a note; `behind` is how
+many of those before them they go on from, where that is not all. A session is known by
 the `origin` in its front matter as well, so losing the record doubles nothing.
 """
 
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
@@ -35,12 +36,10 @@ class Imported:
     parts: list[str] = field(default_factory=list)
     branch: list[str] = field(default_factory=list)
 
-    def grown(self, path: str, parts: list[str], behind: str | None) -> "Imported":
-        """Return it with further parts, behind the last one where None is named."""
-        branch = list(self.branch)
-        while behind in branch and branch[-1] != behind:
-            branch.pop()
-        return Imported(path, [*self.parts, *parts], [*branch, *parts])
+    def grown(self, path: str, parts: list[str], behind: int | None) -> "Imported":
+        """Return it with further parts, behind so many of its branch; None: all."""
+        branch = [*self.branch[:behind], *parts]
+        return Imported(path, [*self.parts, *parts], branch)
 
 
 def shared(part: str) -> str:
@@ -89,11 +88,14 @@ class Origins:
                 with suppress(KeyError, TypeError):
                     parts = [str(part) for part in entry["parts"]]
                     path = str(entry["path"])
-                    self._note(entry["origin"], path, parts, entry.get("behind"))
+                    behind = entry.get("behind")
+                    if not isinstance(behind, int):  # as earlier versions have it
+                        behind = None
+                    self._note(entry["origin"], path, parts, behind)
         return self._imported
 
     def _note(
-        self, origin: str, path: str, parts: list[str], behind: str | None
+        self, origin: str, path: str, parts: list[str], behind: int | None
     ) -> None:
         before = self._imported.get(origin, Imported(path))
         self._imported[origin] = before.grown(path, parts, behind)
@@ -101,7 +103,7 @@ class Origins:
             self._owners.setdefault(shared(part), []).append(origin)
 
     def add(
-        self, origin: str, path: str, parts: list[str], behind: str | None = None
+        self, origin: str, path: str, parts: list[str], behind: int | None = None
     ) -> None:
         """Record that `parts` of `origin` are in the memory at `path`.
 
@@ -112,13 +114,13 @@ class Origins:
             origin: as `chatgpt:<id>`.
             path: of the memory.
             parts: ids of turns, or the digest of a note.
-            behind: the part that they go on from; None for the last one.
+            behind: how many parts of the branch they go on from; None for all.
         """
         self.of(origin)
         self._note(origin, path, parts, behind)
         if self.dry:
             return
-        entry = {"origin": origin, "path": path, "parts": parts}
+        entry: dict[str, Any] = {"origin": origin, "path": path, "parts": parts}
         if behind is not None:
             entry["behind"] = behind
         self._read_bytes = self._log.add([entry], durably=False)

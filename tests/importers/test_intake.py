@@ -390,16 +390,19 @@ def test_messages_with_a_time_or_an_id_are_told_by_it(mara: User) -> None:
     assert kept(mara, timed) == kept(mara, by_id) == ["Anything else?", "no"] * 3
 
 
+@pytest.mark.parametrize("place", [3, 5])
 def test_what_is_said_anew_is_added_once_however_often_the_history_comes(
-    mara: User,
+    mara: User, place: int
 ) -> None:
-    edited = [*ALL[:5], {"role": "user", "content": "I am not sure"}]
-    mara.add_conversation(ALL[:6], id="c")
+    """Also behind words that were said again since."""
+    edited = [*ALL[:place], {"role": "user", "content": "I am not sure"}]
+    again = [*ALL[:6], *ALL[2:4]]
+    mara.add_conversation(again, id="c")
     for _ in range(2):
         mara.add_conversation(edited, id="c")
         path = mara.add_conversation([*edited, *ALL[6:8]], id="c")
-    added = ["I am not sure", "To latex?", "no"]
-    assert kept(mara, path) == [*TEXTS_OF_ALL[:6], *added]
+    texts = [message["content"] for message in again]
+    assert kept(mara, path) == [*texts, "I am not sure", "To latex?", "no"]
 
 
 @pytest.mark.parametrize("lost", [".filemem/key", RECORD, "digests"])
