@@ -10,7 +10,6 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -162,28 +161,6 @@ def test_a_fact_is_known_already_only_with_the_same_numbers_and_signs(
     one, other = words.split()
     paths = [nora.remember(text).path for text in (one, other, f"{other}.".upper())]
     assert paths[0] != paths[1] == paths[2]
-
-
-def test_jobs_wait_for_no_other(nora: User) -> None:
-    nora.remember("Keeps bees.", today=AT.date())
-    assert nora.maintain(AT.date()) == Report()
-    with Store(nora.folder.store).user("nora").folder.job_lock(), pytest.raises(Busy):
-        nora.maintain(AT.date())
-
-
-def test_a_store_serves_many_threads(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-
-    def work(number: int) -> str:
-        user = store.user("nora")
-        path = user.remember(f"Owns the boat number {number}{number}.").path
-        assert user.search_files("boat")
-        return path
-
-    with ThreadPoolExecutor(8) as pool:
-        kept = list(pool.map(work, range(8)))
-    assert store.user("nora") is store.user("nora")
-    assert sorted(store.user("nora").folder.paths()) == sorted({*kept})
 
 
 MANUAL = (ROOT / "docs/python.md").read_text(encoding="utf-8")

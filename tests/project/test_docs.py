@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import click
 import pytest
-from programs import clean, filemem, sample, shell_command
+from programs import clean, sample, shell_command
 
-from filemem.cli import COMMANDS
+from filemem.cli import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -133,12 +134,14 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
         real |= dict(zip(COMMIT.findall(wanted), match.groups(), strict=True))
 
 
-def options(*words: str) -> set[str]:
-    """Return the options that a command's --help tells, and those of its own commands."""
-    told = filemem(*words, "--help").stdout
-    found = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", told))
-    for name in re.findall(r"(?m)^  (\w[\w-]*)", told.partition("\nCommands:\n")[2]):
-        found |= options(*words, name)
+def options(command: click.Command) -> set[str]:
+    """Return the options of a command, and those of its own commands."""
+    found = {"--help", "-h"}
+    for parameter in command.params:
+        found.update(parameter.opts)
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            found |= options(inner)
     return found
 
 
@@ -158,8 +161,9 @@ def mentioned() -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", sorted(mentioned()))
 def test_every_command_and_option_named_is_one(name: str) -> None:
     """In tables, sentences and examples for other programs too."""
-    assert name in COMMANDS
-    assert mentioned()[name] <= options(name)
+    command = cli.get_command(click.Context(cli), name)
+    assert command
+    assert mentioned()[name] <= options(command)
 
 
 def test_the_readme_names_every_command_and_document() -> None:
@@ -168,15 +172,6 @@ def test_the_readme_names_every_command_and_document() -> None:
         assert re.search(rf"`(?:filemem )?{name}\b", readme), name
     for path in DOCUMENTS[1:]:
         assert f"(docs/{path.name})" in readme
-
-
-def test_every_constant_that_explains_the_ranking_is_one() -> None:
-    """So that a reader finds it, and a renamed one is noticed."""
-    text = TEXTS[ROOT / "docs/search.md"]
-    named = set(re.findall(r"`((?!OPENAI_)[A-Z]{2,}\w*|K1|B)(?: in `[\w.]+)?`", text))
-    code = "\n".join(path.read_text() for path in (ROOT / "filemem").rglob("*.py"))
-    for name in named:
-        assert re.search(rf"(?m)^(?:\w+, )*{name}(?:, \w+)* = ", code), name
 
 
 def test_relative_links_lead_to_files() -> None:

@@ -145,24 +145,3 @@ def test_learning_and_forgetting_know_nothing_of_each_other_nor_of_chats() -> No
             if room(name) == "chat":
                 others = {"forget"}
             assert not {found for found in imports_of(name) if room(found) in others}
-
-
-def test_no_two_modules_or_classes_share_a_name() -> None:
-    seen: dict[str, str] = {}
-    for name, path in MODULES.items():
-        defined = [
-            one.name.lstrip("_") for one in nodes(name) if isinstance(one, ast.ClassDef)
-        ]
-        if path.stem != "__init__" and room(name) != "cli":
-            defined.append(path.stem)
-        for one in defined:
-            other = seen.setdefault(one, name)
-            assert other == name, f"{one} is in {other} and {name}"
-
-
-def test_a_room_s_own_module_only_names_what_is_public() -> None:
-    for name, path in MODULES.items():
-        if path.name == "__init__.py" and room(name):
-            for node in ast.parse(path.read_text()).body:
-                is_import = isinstance(node, ast.ImportFrom | ast.Expr)
-                assert is_import or ast.unparse(node).startswith("__all__"), name
