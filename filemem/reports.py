@@ -128,7 +128,7 @@ def report_of(jobs: Iterable[JobDone], asked: MeteredModel | None) -> Report:
     summaries = [entry["summary"] for entry in facts.get("summaries", ())]
     return Report(
         kept=_of(decisions, Action.ADD, Action.SUPERSEDE),
-        changed=_of(decisions, Action.UPDATE),
+        changed=_of(decisions, Action.UPDATE, Action.CONFIRM),
         superseded=tuple(dict.fromkeys(path for one in told for path in one.replaces)),
         proposed=_of(decisions, Action.PROPOSE),
         refused=_of(decisions, Action.REFUSE),

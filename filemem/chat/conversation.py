@@ -19,6 +19,7 @@ from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
 from filemem.learn.remember import remember
 from filemem.llm import prompt
+from filemem.llm.asking import ask
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import (
@@ -394,14 +395,10 @@ class Conversation:
         words = self._settings.summary_tokens // 2
         said = beginnings(leaving, SUMMARISED_TOKENS, whole=True)
         so_far = prompt.data("summary so far", summary.text)
-        rules = prompt.template("summarise").replace("{words}", str(words))
-        messages = [
-            {"role": "system", "content": rules},
-            {"role": "user", "content": f"{so_far}\n{prompt.data('turns', said)}"},
-        ]
+        told = f"{so_far}\n{prompt.data('turns', said)}"
         # Else how they begin stands there, and it is tried again with the next message.
         with contextlib.suppress(FilememError, OSError):
-            reply = self.model.ask(messages, [], lambda _: None)
+            reply = ask(self.model, "summarise", told, words=words)
             summary.save(clip_tokens(reply.text, self._settings.summary_tokens))
 
     # -- the tool loop -----------------------------------------------------------------

@@ -28,7 +28,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.forget.sweep import waiting_line
 from filemem.index import vectors
 from filemem.jobs import JobRun
-from filemem.learn import background, proposals
+from filemem.learn import background
 from filemem.learn.log import LearnLog
 from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
@@ -169,7 +169,7 @@ class Chat:
             aside(f"Going on with {talk.transcript.path}, {count}.")
         for turn in turns[-SHOWN_TURNS:]:
             aside(f"{turn.speaker}: {one_line(turn.text, SHOWN_CHARS)}")
-        waiting = proposals.count(talk.user)
+        waiting = len(talk.user.proposals())
         if waiting:
             aside(f"Waiting for you, in filemem review: {waiting}.")
         for line in waiting_line(usage.waiting_for_a_yes(talk.user)):

@@ -3,7 +3,6 @@
 A model tells what came of it; code checks that each line cites turns that were shown.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 from filemem.forget.sections import write_section
 from filemem.llm import prompt
+from filemem.llm.asking import ask_for_call
 from filemem.llm.model import Model, ModelError
 from filemem.store.bullets import Bullet
 from filemem.store.compactions import Compacted
@@ -205,18 +205,13 @@ def _ask(
         Why it failed, or ''.
     """
     shown = prompt.data("sessions", "\n".join(turn.text for turn in turns))
-    messages = [
-        {"role": "system", "content": prompt.template("retell").strip()},
-        {"role": "user", "content": redact(shown)[0]},
-    ]
-    tools = json.loads(prompt.template("retell.json"))
     try:
-        reply = model.ask(messages, tools, lambda text: None)
+        reply = ask_for_call(model, "retell", redact(shown)[0])
     except ModelError as error:
         return str(error)
     by_label = {turn.label: turn for turn in turns}
     is_read = False
-    for text in (*(call.arguments for call in reply.calls), reply.text):
+    for text in reply.texts:
         listed = read_list(text, "lines")
         if listed is None:
             continue

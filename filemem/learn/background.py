@@ -9,8 +9,8 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from filemem.errors import FilememError
-from filemem.learn.consolidate import readable
 from filemem.learn.log import LearnLog
+from filemem.learn.sessions import unread
 from filemem.llm.choice import OfflineModel
 from filemem.llm.model import Model
 from filemem.store import config, files
@@ -39,7 +39,7 @@ def start(
     """
     if model is None or isinstance(model, OfflineModel):
         return False
-    if not config.of(folder).consolidate or not _any_ended(folder, model, now, ended):
+    if not config.of(folder).consolidate or not _has_ended(folder, now, ended):
         return False
     program = [sys.executable, "-P", "-m", "filemem", "consolidate", "--for-later"]
     whose = ["--store", folder.store, "--user", folder.name, "--model", model.name]
@@ -54,12 +54,10 @@ def start(
     return True
 
 
-def _any_ended(
-    folder: Folder, model: Model, now: dt.datetime, ended: Collection[str]
-) -> bool:
-    """Tell whether a conversation has ended that the model can read."""
+def _has_ended(folder: Folder, now: dt.datetime, ended: Collection[str]) -> bool:
+    """Tell whether a conversation that waits has ended."""
     latest = f"{now - PAUSE:%Y-%m-%d %H:%M}"
-    for turn in readable(folder, LearnLog(folder), model):
+    for turn in unread(folder, LearnLog(folder)):
         session = turn.session
         if turn.has_words and (session.path in ended or session.last <= latest):
             return True

@@ -1,31 +1,49 @@
 """What one request holds: several conversations, and the memories like them."""
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from filemem.learn import profile
-from filemem.learn.decide import KnownMemories, KnownMemory
-from filemem.learn.log import LearnLog, ReadFile, digest
+from filemem.learn.decide import KnownMemories, machine_of, said_in
+from filemem.learn.log import LearnLog, digest
 from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
-from filemem.store.folder import Folder
+from filemem.store.facts import plain
+from filemem.store.memory import Memory
 from filemem.store.paths import PROFILE, live
 from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.text.redaction import redact
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
+_LABEL = re.compile(r"\b(?:\d+:\d+|[MF]\d+)\b")
 
 
 @dataclass
 class Request:
-    """One request: the text that a model reads, and what its labels mean."""
+    """One request to a model.
+
+    Attributes:
+        text: what it reads.
+        turns: by the label under which each is shown.
+        memories: likewise.
+    """
 
     text: str = ""
     turns: dict[str, SaidTurn] = field(default_factory=dict)
-    memories: dict[str, KnownMemory] = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)
+
+    def cited(self, value: object) -> list[SaidTurn]:
+        """Return the turns that were shown under the labels that a value names."""
+        return [self.turns[label] for label in labels(value) if label in self.turns]
+
+
+def labels(value: object) -> list[str]:
+    """Return the labels that a value of an answer names, in a list or in one text."""
+    return list(dict.fromkeys(_LABEL.findall(str(value).upper())))
 
 
 def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
@@ -35,75 +53,72 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     contradict one. A fact alone contradicts nothing.
     """
     owner = display(known.folder.name)
-    facts = sorted(known.live.values(), key=lambda one: (one.since, one.path))
-    for one in facts:
-        said = digest(f"{live(one.path)}\0{one.text}")
-        is_asked_for = one.kind == "facts" and not one.sources and not one.said_by
-        if is_asked_for and said not in log.read and len(facts) > 1:
-            file = ReadFile(0, "", 0)
-            session = Session(one.path, file, "", "", False, frozenset([said]))
-            yield SaidTurn(
-                session, one.line, owner, one.text, one.since, said, False, True
-            )
+    memories = known.by_day()
+    for one in memories if len(memories) > 1 else ():
+        text = plain(said_in(one))
+        said = digest(f"{live(one.path)}\0{text}")
+        is_asked_for = one.kind == "facts" and not one.sources and not machine_of(one)
+        if is_asked_for and said not in log.read:
+            session = Session(one.path, frozenset([said]))
+            line = one.passages[0].line
+            yield SaidTurn(session, line, owner, text, known.since(one), said)
 
 
-def batches(turns: Iterable[SaidTurn]) -> Iterator[list[SaidTurn]]:
+def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:
     """Pack unread turns, in order, into requests of some size.
 
     Args:
         turns: as `sessions.unread` yields them; one session may go into two requests.
 
-    Yields:
-        As many turns as fit into MAX_REQUEST_TOKENS, one at least.
+    Returns:
+        For each request as many as fit into MAX_REQUEST_TOKENS, one at least.
     """
-    batch: list[SaidTurn] = []
-    spent = 0
+    packed: list[list[SaidTurn]] = []
+    room = 0
     for turn in turns:
         tokens = count_tokens(turn.shown)
-        if batch and spent + tokens > MAX_REQUEST_TOKENS:
-            yield batch
-            batch = []
-            spent = 0
-        batch.append(turn)
-        spent += tokens
-    if batch:
-        yield batch
+        if tokens > room:
+            packed.append([])
+            room = MAX_REQUEST_TOKENS
+        packed[-1].append(turn)
+        room -= tokens
+    return packed
 
 
 def build_request(
-    folder: Folder, batch: list[SaidTurn], known: KnownMemories, today: dt.date
+    known: KnownMemories, batch: list[SaidTurn], today: dt.date
 ) -> Request:
     """Write what a model is to read: the profile, memories, and conversations.
 
     Args:
-        folder: whose memories these are.
-        batch: the turns to read, those of one session side by side.
         known: the memories, of which those like the turns are shown.
+        batch: the turns to read, those of one session side by side.
         today: the day of reading.
 
     Returns:
         The text, without secrets, and what each label in it means.
     """
     request = Request()
-    page = folder.find(PROFILE)
+    page = known.folder.find(PROFILE)
     body = page.body if page else ""
-    owner = display(folder.person)
+    owner = display(known.folder.person)
     lines = [f"Today is {day_in_words(today)}. The memories are {owner}'s."]
     own = profile.own_text(body)
     if own:
         lines += ["The profile:", prompt.data(PROFILE, own)]
     said = [turn.text for turn in batch]
-    noted: list[str] = []
-    for memory in known.alike(said, set(profile.sources(body))):
-        label = f"M{len(noted) + 1}"
+    listed: list[str] = []
+    for memory in known.alike(said, profile.sources(body)):
+        label = f"M{len(listed) + 1}"
         request.memories[label] = memory
-        end = f", until {memory.until}" if memory.until else ""
-        noted.append(f"{label} ({memory.since}{end}): {memory.text}")
-    if noted:
+        until = memory.metadata.get("valid_until")
+        end = f", until {until}" if until else ""
+        text = plain(said_in(memory))
+        listed.append(f"{label} ({known.since(memory)}{end}): {text}")
+    if listed:
         lines.append("The memories, each with the day of its last word and any end:")
-        lines.append(prompt.data("memories", "\n".join(noted)))
-    told = groupby(batch, key=session_of)
-    for number, (session, turns) in enumerate(told, 1):
+        lines.append(prompt.data("memories", "\n".join(listed)))
+    for number, (session, turns) in enumerate(groupby(batch, key=session_of), 1):
         lines += _conversation(request, number, session, list(turns))
     request.text = redact("\n".join(lines))[0]
     return request
@@ -133,9 +148,6 @@ def _conversation(
     Returns:
         Its heading, and its text between marks.
     """
-    origin = " They come from another program." if session.is_imported else ""
-    if session.path.startswith("facts/"):
-        origin = " It was asked to be remembered."
     lines: list[str] = []
     day = None
     before = unread[0].before
@@ -144,8 +156,7 @@ def _conversation(
         if not shown.text.strip():
             continue
         if turn.day != day:
-            clock = f", {session.began}" if session.began and day is None else ""
-            lines.append(f"{day_in_words(turn.day)}{clock}:")
+            lines.append(f"{day_in_words(turn.day)}:")
             day = turn.day
         label = f"{number}:{turn.line}"
         request.turns[label] = shown
@@ -153,5 +164,7 @@ def _conversation(
         words = dates.annotate(shown.shown.strip(), turn.day)
         indented = words.replace("\n", "\n  ")
         lines.append(f"[{label}] {mark}{turn.speaker}: {indented}")
-    heading = f"Conversation {number}.{origin}"
+    heading = f"Conversation {number}."
+    if session.path.startswith("facts/"):
+        heading += " It was asked to be remembered."
     return [heading, prompt.data(session.path, "\n".join(lines))]

@@ -9,11 +9,12 @@ model was shown lowers confidence, and refuses nothing.
 
 import datetime as dt
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from filemem.learn.batch import Request
+from filemem.learn.batch import Request, labels
 from filemem.learn.log import digest
-from filemem.learn.records import WRITTEN, Action, Claim
+from filemem.learn.records import Action, Claim
 from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
@@ -29,20 +30,13 @@ from filemem.text.spans import Span
 
 NOT_SHOWN = 0.5  # confidence in what names a number or a name that was shown nowhere
 BY_MACHINE = 0.3  # confidence in what only a machine said
-IMPLIED = (0, 12, 1900, 2000)  # 3 pm is 15:00, '84 is 1984
-
-
-@dataclass(frozen=True)
-class ForgetWish:
-    """What a person asked to be forgotten or not to be kept.
-
-    Attributes:
-        asked: the turn in which they did.
-        places: the turns, as `path:line`, and the memories, by path, that are meant.
-    """
-
-    asked: SaidTurn
-    places: tuple[str, ...]
+PAIR_LETTERS = 2  # of a pair of Chinese characters, which need not be a word
+FORGET = "forget"
+"""The kind of a wish to forget, and the key of its file for what it means."""
+Entry = dict[str, Any]
+"""One entry of an answer, as the model wrote it."""
+_ACTIONS = ("ADD", "UPDATE", "SUPERSEDE")
+_KNOWN = ", ".join(_ACTIONS).lower()
 
 
 @dataclass(frozen=True)
@@ -50,16 +44,17 @@ class Noted:
     """What a model answered.
 
     Attributes:
-        claims: what it notes; those whose form is wrong have a fault.
-        wishes: what the person wants forgotten.
+        claims: what it notes, and then what the person wants forgotten; those whose
+            form is wrong have a fault.
         is_cut_off: whether its end is missing, or all of it.
-        beginning: of its text.
+        is_full: whether it, or the request, had no more room.
+        fault: why it cannot be read, if nothing of it can.
     """
 
     claims: list[Claim] = field(default_factory=list)
-    wishes: list[ForgetWish] = field(default_factory=list)
     is_cut_off: bool = False
-    beginning: str = ""
+    is_full: bool = False
+    fault: str = ""
 
 
 def read_answer(request: Request, reply: Reply, model: str) -> Noted:
@@ -71,203 +66,203 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
         model: the model's name, which a fact keeps.
 
     Returns:
-        The claims, with what is wrong with their form, and the wishes. An answer in
-        which nothing can be read counts as cut off.
+        The claims, with what is wrong with their form. An answer in which nothing can
+        be read counts as cut off.
     """
-    texts = [*(call.arguments for call in reply.calls), reply.text]
-    listed = _listed(texts, "facts")
-    entries = listed.elements
-    is_cut_off = listed.is_cut_off
-    if entries and not any(isinstance(one, dict) for one in entries):
-        entries = []
-        is_cut_off = True
+    facts = _listed(reply, "facts")
     shown = ShownText(request)
     claims: list[Claim] = []
-    for values in entries:
-        entry = NotedFact(request, values, len(claims))
-        claims.append(_claim(entry, model, shown))
-    wishes = []
-    for values in _listed(texts, "forget").elements:
-        wishes += _wishes(request, values)
-    return Noted(claims, wishes, is_cut_off, one_line(texts[0], 80))
+    is_cut_off = facts.is_cut_off
+    for entry in facts.elements:
+        if isinstance(entry, dict):
+            claims.append(_claim(request, entry, len(claims), shown, model))
+        else:
+            is_cut_off = True
+    for entry in _listed(reply, FORGET).elements:
+        claims += _wishes(request, entry)
+    said = one_line(reply.texts[0], 80) or "nothing"
+    fault = f"{model} answered with no facts that can be read: {said}"
+    return Noted(claims, is_cut_off, reply.finish == "length", fault)
 
 
-def _listed(texts: list[str], key: str) -> Listed:
+def _listed(reply: Reply, key: str) -> Listed:
     """Return the list under a key; an empty one that is cut off where there is none."""
-    for text in texts:
-        found = read_list(text, key)
-        if found:
-            return found
-    return Listed([], is_cut_off=True)
+    lists = [read_list(text, key) for text in reply.texts]
+    return next(filter(None, lists), Listed([], is_cut_off=True))
 
 
 # -- one entry -------------------------------------------------------------------------
 
 
-class NotedFact:
-    """One entry of an answer, beside what its labels mean.
-
-    Attributes:
-        turns: those that it cites and that were shown.
-        named: the labels of the memories that it changes.
-        targets: those that were shown, by path; of an entry before it, its label.
-    """
-
-    def __init__(self, request: Request, values: object, earlier: int) -> None:
-        self._values = values if isinstance(values, dict) else {"text": values}
-        self.turns = _turns(request, self._values.get("lines"))
-        self.named = _labels(self._values.get("memory"))
-        labels = {f"F{number}": f"F{number}" for number in range(1, earlier + 1)}
-        labels |= {label: one.path for label, one in request.memories.items()}
-        self.targets = [labels[label] for label in self.named if label in labels]
-
-    def text(self, key: str) -> str:
-        """Return a text as a model gives it: of one by its language, the first."""
-        value = self._values.get(key)
-        if isinstance(value, dict):
-            value = next(iter(value.values()), "")
-        return str(value or "")
-
-    def quotes_own_turn(self) -> bool:
-        """Tell whether it quotes a turn of the person whose memories these are."""
-        quote = self.text("quote")
-        return any(one.is_own and stands_in(quote, one.text) for one in self.turns)
-
-
-def _claim(entry: NotedFact, model: str, shown: "ShownText") -> Claim:
+def _claim(
+    request: Request, entry: Entry, earlier: int, shown: "ShownText", model: str
+) -> Claim:
     """Make a claim of an entry, with what is wrong with its form.
 
     Args:
+        request: whose labels it uses.
         entry: as the model wrote it.
-        model: the model's name.
+        earlier: how many entries stand before it, whose labels are F1, F2 …
         shown: the numbers and names that the model was shown.
+        model: the model's name.
 
     Returns:
-        The claim; its day is that of the last turn it cites, and a plan of some month
-        is over with that month.
+        The claim; its day is that of the last turn it cites.
     """
-    turns = entry.turns
-    text = " ".join(redact(entry.text("text"))[0].split())
-    section = entry.text("section")
-    is_lesson = entry.text("kind") == "lesson" or section == "talk"
-    is_event = entry.text("kind") == "event" and not is_lesson
-    is_machine = bool(turns) and all(one.is_machine for one in turns)
-    if is_lesson:
-        section = "talk"
-    if is_machine or section not in SECTIONS:
-        section = ""
-    action = entry.text("action").upper()
-    if action not in WRITTEN or not entry.named:
-        action = Action.ADD
-    weight = entry.text("importance")
+    turns = request.cited(entry.get("lines"))
+    told = max((turn.day for turn in turns), default=dt.date.min)
+    text = " ".join(redact(_word(entry, "text"))[0].split())
     said = digest(plain(text))
-    told = max((one.day for one in turns), default=dt.date.min)
-    day = _span(entry.text("day"), told) if is_event else None
-    begin = _span(entry.text("valid_from"), told)
-    end = _span(entry.text("valid_until"), told)
-    if day and day.start < day.end > told and not end:
-        end = day  # a plan of some month is over with it
+    kind = _word(entry, "kind")
+    section = _word(entry, "section")
+    if "lesson" in (kind, section) or section == "talk":
+        kind = "lesson"
+        section = "talk"
     front = {
-        "importance": int(weight) if re.fullmatch("[1-46-9]|10", weight) else None,
+        "importance": _importance(entry),
         "confidence": None if shown.holds(text) else NOT_SHOWN,
-        "said_by": "",
+        **_days(entry, told, is_event=kind == "event"),
+        "retold_by": model,
+    }
+    if turns and all(turn.is_machine for turn in turns):
+        front |= {"confidence": BY_MACHINE, "said_by": ASSISTANT}
+        section = ""
+    known = {label: memory.path for label, memory in request.memories.items()}
+    for number in range(1, earlier + 1):
+        known[f"F{number}"] = f"F{number}"
+    named = labels(entry.get("memory"))
+    quote = _word(entry, "quote")
+    claim = Claim(
+        text=text,
+        day=told,
+        kind="lessons" if kind == "lesson" else "facts",
+        action=_action(entry) if named else Action.ADD,
+        targets=tuple(known[label] for label in named if label in known),
+        sources=tuple(turn.place for turn in turns),
+        origins=tuple((turn.digest, said) for turn in turns) or (("", said),),
+        front=front,
+        is_own=any(turn.is_own and stands_in(quote, turn.text) for turn in turns),
+        section=section if section in SECTIONS else "",
+        needs_review=(
+            kind == "lesson" and any(turn.session.is_imported for turn in turns)
+        ),
+    )
+    return replace(claim, fault=_fault(claim, entry, turns))
+
+
+def _word(entry: Entry, key: str) -> str:
+    """Return a text or a number of an entry; '' for none."""
+    value = entry.get(key)
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _action(entry: Entry) -> Action:
+    """Return what an entry wants done; what is none of these is refused as it is."""
+    wanted = _word(entry, "action").upper()
+    return Action(wanted) if wanted in _ACTIONS else Action.ADD
+
+
+def _importance(entry: Entry) -> int | None:
+    """Return how much an entry weighs, if that is told and not as any other."""
+    weight = _word(entry, "importance")
+    return int(weight) if re.fullmatch("[1-46-9]|10", weight) else None
+
+
+def _days(entry: Entry, told: dt.date, *, is_event: bool) -> dict[str, Any]:
+    """Return the days of an entry, as front matter; a plan of a month is over with it.
+
+    Args:
+        entry: as the model wrote it.
+        told: the day from which its words count.
+        is_event: whether it is of a day.
+    """
+    begin = _span(entry, "valid_from", told)
+    end = _span(entry, "valid_until", told)
+    day = _span(entry, "day", told) if is_event else None
+    if day and day.start < day.end > told and not end:
+        end = day
+    return {
         "valid_from": begin.start if begin else None,
         "valid_until": end.end if end else None,
-        "retold_by": model,
         "kind": "event" if is_event else "",
         "day": day.end if day and day.start == day.end else None,
     }
-    if is_machine:
-        front |= {"confidence": BY_MACHINE, "said_by": ASSISTANT}
-    return Claim(
-        text=text,
-        day=told,
-        kind="lessons" if is_lesson else "facts",
-        action=Action(action),
-        targets=tuple(entry.targets),
-        sources=tuple(one.place for one in turns),
-        origins=tuple((one.digest, said) for one in turns) or (("", said),),
-        front=front,
-        is_own=entry.quotes_own_turn(),
-        section=section,
-        needs_review=is_lesson and any(one.session.is_imported for one in turns),
-        fault=_fault(entry, text, is_lesson and not is_machine),
-    )
 
 
-def _fault(entry: NotedFact, text: str, is_wish: bool) -> str:
-    """Say what is wrong with the form of an entry; nothing where it is right.
+def _span(entry: Entry, key: str, told: dt.date) -> Span | None:
+    """Return the days that a value may mean, in whatever form."""
+    for mention in dates.mentioned(_word(entry, key), told):
+        if not mention.other:
+            return mention.span
+    return None
+
+
+def _fault(claim: Claim, entry: Entry, turns: list[SaidTurn]) -> str:
+    """Say what is wrong with the form of a claim; nothing where it is right.
 
     What a machine learnt at work steers nobody; a person's wish they voice themselves.
 
     Args:
+        claim: as it was made of the entry.
         entry: as the model wrote it.
-        text: what it tells, without secrets.
-        is_wish: whether it says how the assistant should behave.
+        turns: those that it cites.
     """
-    quote = entry.text("quote")
-    shown = one_line(quote, 60)
-    action = entry.text("action").upper()
-    odd = one_line(action.lower(), 40)
-    named = ", ".join(entry.named)
-    is_quoted = stands_in(quote, "\n".join(one.text for one in entry.turns))
-    is_odd = action not in ("", *WRITTEN)
-    is_unknown = len(entry.targets) < len(entry.named) and action != Action.ADD
-    is_foreign = is_wish and not entry.quotes_own_turn()
+    action = _word(entry, "action")
+    quote = _word(entry, "quote")
+    named = labels(entry.get("memory"))
+    cited = "\n".join(turn.text for turn in turns)
+    size = len(claim.text)
+    is_wish = claim.kind == "lessons" and not claim.said_by
+    is_odd = action.upper() not in ("", *_ACTIONS)
+    is_unknown = claim.action is not Action.ADD and len(claim.targets) < len(named)
     wrongs = {
-        "it has no text": not text,
-        f"it is longer than {MAX_FACT_CHARS} characters": len(text) > MAX_FACT_CHARS,
-        "it is about a secret": "[redacted:" in text,
-        f"its action {odd!r} is none of add, update, supersede": is_odd,
-        f"its quote {shown!r} stands in no turn that it cites": not is_quoted,
-        "it steers the assistant, and quotes no turn of the person's own": is_foreign,
-        f"it names the memory {named}, which was not shown": is_unknown,
+        "it has no text": not claim.text,
+        f"it is longer than {MAX_FACT_CHARS} characters": size > MAX_FACT_CHARS,
+        "it is about a secret": "[redacted:" in claim.text,
+        f"its action {one_line(action, 40)!r} is none of {_KNOWN}": is_odd,
+        f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": (
+            not stands_in(quote, cited)
+        ),
+        "it steers the assistant, and quotes no turn of the person's own": (
+            is_wish and not claim.is_own
+        ),
+        f"it names the memory {', '.join(named)}, which was not shown": is_unknown,
     }
-    return next((sentence for sentence, is_wrong in wrongs.items() if is_wrong), "")
+    return next((wrong for wrong, is_so in wrongs.items() if is_so), "")
 
 
-def _wishes(request: Request, values: object) -> list[ForgetWish]:
+def _wishes(request: Request, entry: object) -> list[Claim]:
     """Read a wish to forget.
 
     Args:
         request: whose labels it uses.
-        values: `asked`, `lines` and `memories`, as the model wrote them.
+        entry: `asked`, `lines` and `memories`, as the model wrote them.
 
     Returns:
-        The wish, with the turn that asked among its places; none where no turn of the
-        person's own holds it.
+        The wish, which names the turns and memories that go, the turn that asked among
+        them; none where no turn of the person's own holds it.
     """
-    if not isinstance(values, dict):
-        return []
-    asked = _turns(request, values.get("asked"))[:1]
-    if not asked or not asked[0].is_own:
-        return []
+    values = entry if isinstance(entry, dict) else {}
+    asked = request.cited(values.get("asked"))[:1]
     places: list[str] = []
-    for label in _labels(values.get("memories")):
+    for label in labels(values.get("memories")):
         if label in request.memories:
             memory = request.memories[label]
             places += [memory.path, *memory.sources]
-    places += [one.place for one in _turns(request, values.get("lines")) + asked]
-    return [ForgetWish(asked[0], tuple(dict.fromkeys(places)))]
-
-
-def _turns(request: Request, value: object) -> list[SaidTurn]:
-    """Return the turns that were shown under the labels that a value names."""
-    labels = dict.fromkeys(_labels(value))
-    return [request.turns[label] for label in labels if label in request.turns]
-
-
-def _labels(value: object) -> list[str]:
-    """Return the labels that a value names, in a list or in one text."""
-    return re.findall(r"\b(?:\d+:\d+|[MF]\d+)\b", str(value).upper())
-
-
-def _span(text: str, told: dt.date) -> Span | None:
-    """Return the days that a value may mean, in whatever form."""
-    for mention in dates.mentioned(text, told):
-        if not mention.other:
-            return mention.span
-    return None
+    places += [turn.place for turn in request.cited(values.get("lines")) + asked]
+    return [
+        Claim(
+            text=" ".join(turn.text.split()),
+            day=turn.day,
+            kind=FORGET,
+            sources=(turn.place,),
+            origins=((turn.digest, FORGET),),
+            front={FORGET: tuple(dict.fromkeys(places))},
+            needs_review=True,
+        )
+        for turn in asked
+        if turn.is_own
+    ]
 
 
 # -- what was shown --------------------------------------------------------------------
@@ -291,16 +286,10 @@ class ShownText:
         Args:
             text: a fact, with its links.
         """
-        for number in _in_digits(plain(text)):
-            shown_as = {number - more for more in IMPLIED}
-            if shown_as.isdisjoint(self._numbers):
-                return False
         names = " ".join(name for name, _ in LINK.findall(text))
-        for word in terms.tokens(names):
-            is_telling = len(word) > 2 or (len(word) == 1 and terms.is_cjk(word))
-            if is_telling and comparable(word).removesuffix("s") not in self._letters:
-                return False
-        return True
+        words = [word for word in terms.tokens(names) if len(word) != PAIR_LETTERS]
+        is_named = all(comparable(word) in self._letters for word in words)
+        return is_named and _in_digits(plain(text)) <= self._numbers
 
 
 def _in_digits(text: str) -> set[int]:

@@ -6,10 +6,8 @@ next, which reads these turns again.
 """
 
 import datetime as dt
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -19,32 +17,24 @@ from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WAITING, WRITTEN, Action, Claim
+from filemem.learn.records import WAITING, Action, Claim, Decision
 from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
-from filemem.llm.model import Model, ModelError, PromptTooLong, Reply, ToolsRefused
+from filemem.llm.asking import ask_for_call
+from filemem.llm.model import Model, ModelError, PromptTooLong, Reply
 from filemem.store import config
-from filemem.store.folder import (
-    PROPOSED,
-    Folder,
-    JobDone,
-    Progress,
-    no_progress,
-)
-from filemem.store.paths import archived, kind_of, live
+from filemem.store.folder import Folder, JobDone, Progress, no_progress
+from filemem.store.paths import kind_of, live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more
-CUT_REMEDY = (
-    "has no room for its answer; split it into shorter turns, or read it with another "
-    "model: filemem consolidate --model NAME."
-)
 ASK_AGAIN = (
     "\n\nYour last answer could not be read. Note by one call of `keep`, or by one "
     "JSON object of the same form and nothing else."
 )
+WAITS = "what was said there waits for the next run, or for another model"
 
 
 def run(
@@ -70,16 +60,13 @@ def run(
         stands.
     """
     log = LearnLog(folder)
-    yield from _settled(folder, log, at)
+    yield from _finish(folder, log, at)
     if model:
         review = review or config.of(folder).review
-        reading = Reading(folder, log, at, model, is_review=review)
-        turns = [*readable(folder, log, model), *asked_for(reading.known, log)]
-        yield from reading.read(list(batches(turns)), progress)
-        yield from _stuck(folder, log, model)
-        condensed = profile.condense(folder, log, at.date(), model)
-        if condensed != Applied():
-            yield condensed
+        known = KnownMemories(folder, log)
+        reading = Reading(known, log, at, model, is_review=review)
+        yield from reading.read(progress)
+        yield from profile.condense(folder, log, at.date(), model)
 
 
 def cost(folder: Folder, model: Model | None) -> JobDone:
@@ -93,20 +80,21 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
         The facts `conversations`, `requests` and `tokens`, some of which are estimated.
     """
     log = LearnLog(folder)
-    turns = list(readable(folder, log, model))
+    turns = list(unread(folder, log))
     facts = list(asked_for(KnownMemories(folder, log), log))
-    requests = len(list(batches([*turns, *facts])))
+    waiting = [*turns, *facts]
+    requests = len(batches(waiting))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
     tokens = requests * count_tokens(rules)
-    tokens += sum(count_tokens(turn.shown) for turn in [*turns, *facts])
+    tokens += sum(count_tokens(turn.shown) for turn in waiting)
     conversations = len({turn.session.path for turn in turns})
     said = "Nothing new to read."
     if requests:
-        what = counted(conversations, "conversation")
+        said = counted(conversations, "conversation")
         if facts:
-            what += f" and {counted(len(facts), 'fact')} of yours"
-        told = f"{counted(requests, 'request')} of some {tokens:,} tokens in all"
-        said = f"{what} to read: {told}."
+            said += f" and {counted(len(facts), 'fact')} of yours"
+        said += f" to read: {counted(requests, 'request')} of some {tokens:,} tokens"
+        said += " in all."
         if model is None:
             said += " No model is configured, so they wait."
     sizes = {"requests": requests, "tokens": tokens}
@@ -114,63 +102,16 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     return JobDone("consolidate", [said], data)
 
 
-def readable(folder: Folder, log: LearnLog, model: Model | None) -> Iterator[SaidTurn]:
-    """Yield the unread turns but those to which alone this model's answer was cut off.
-
-    Args:
-        folder: whose conversations these are.
-        log: what was read.
-        model: who is to read; None for any.
-    """
-    name = model.name if model else ""
-    for turn in unread(folder, log):
-        if (turn.digest, name) not in log.cut:
-            yield turn
-
-
-def _stuck(folder: Folder, log: LearnLog, model: Model) -> Iterator[Applied]:
-    """Say which turns wait because this model has no room to answer to them."""
-    found: list[str] = []
-    if log.cut:
-        for turn in unread(folder, log):
-            if (turn.digest, model.name) in log.cut:
-                found.append(turn.place)
-    if found:
-        where = f"{counted(len(found), 'turn')} ({', '.join(found[:3])})"
-        yield Applied(notes=[f"To {where} {model.name} {CUT_REMEDY}"])
-
-
-def _settled(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
+def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
     """Finish what a person did by hand or a killed run has left; yield what changed."""
     for path in folder.paths():
         if kind_of(path) not in KINDS or live(path) in log.written:
             continue
         memory = folder.find(path)
         keys = set(memory.front) if memory else set()
-        if keys & {"supersedes", "section"} and "superseded_by" not in keys:
-            yield take_in(folder, log, at, path)
-    revised = profile.revise(folder, log, at.date())
-    if revised.paths:
-        yield revised
-
-
-class Unreadable(ModelError):
-    """An answer was not understood."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """What came of one try to have turns read.
-
-    Attributes:
-        answer: what was understood of it.
-        is_full: the request or the answer did not fit.
-        fault: a sentence of the model's, if it took no request as long.
-    """
-
-    answer: Noted
-    is_full: bool = False
-    fault: str = ""
+        if memory and keys & {"supersedes", "section"} and "superseded_by" not in keys:
+            yield take_in(folder, log, at, memory, path)
+    yield profile.revise(folder, log, at.date())
 
 
 @dataclass
@@ -178,186 +119,153 @@ class Reading:
     """A model at work on what waits.
 
     Attributes:
-        folder: whose conversations these are.
+        known: the memories, as the decisions leave them.
         log: what was read and written.
         at: the moment of the run.
         model: who reads.
         is_review: whether all is only proposed.
         requests: that were sent so far.
         tokens: that they took.
+        unreadable: how many answers in a row could not be read.
+        error: why the last could not.
     """
 
-    folder: Folder
+    known: KnownMemories
     log: LearnLog
     at: dt.datetime
     model: Model
     is_review: bool
     requests: int = 0
     tokens: int = 0
+    unreadable: int = 0
+    error: str = ""
 
-    @cached_property
-    def known(self) -> KnownMemories:
-        """The memories, as the decisions leave them."""
-        return KnownMemories(self.folder, self.log)
-
-    def read(
-        self, waiting: list[list[SaidTurn]], progress: Progress
-    ) -> Iterator[Applied]:
-        """Read batches; yield what was done about each, and then what it took."""
-        unreadable = 0
-        error = ""
-        for number, batch in enumerate(waiting):
-            progress(number, len(waiting))
-            try:
+    def read(self, progress: Progress) -> Iterator[Applied]:
+        """Read all that waits; yield what was done, and then what it took."""
+        turns = unread(self.known.folder, self.log)
+        waiting = batches([*turns, *asked_for(self.known, self.log)])
+        try:
+            for number, batch in enumerate(waiting):
+                progress(number, len(waiting))
                 yield from self._read_batch(batch)
-                unreadable = 0
-            except Unreadable as failure:
-                error = f"{failure}; what was said there waits."
-                unreadable += 1
-            except ModelError as failure:
-                error = f"{failure} What was not read yet waits."
-                break
-            if unreadable == MAX_UNREADABLE:
-                break
+        except ModelError as error:
+            self.error = f"{error} What was not read yet waits."
         if self.tokens:
             took = f"{counted(self.requests, 'request')}, {self.tokens:,} tokens"
             yield Applied(notes=[f"{self.model.name}: {took}"])
-        if error:
-            yield Applied(error=error)
+        if self.error:
+            yield Applied(error=self.error)
 
     def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
         """Read one batch; what does not fit whole is read in halves.
 
+        What cannot be read waits.
+
+        Yields:
+            What was done, for each part of the batch that could be read.
+
         Raises:
-            Unreadable: of some of it nothing could be read; the rest is read.
+            ModelError: the model fails; no more can be asked.
         """
-        told = [turn for turn in batch if turn.has_words]
-        attempt = self._attempt(told) if told else Attempt(Noted())
-        if attempt.is_full and len(batch) > 1:
-            yield from self._read_in_halves(batch)
+        if self.unreadable == MAX_UNREADABLE:
             return
-        if attempt.is_full and attempt.answer.is_cut_off:
-            self._note_cut(batch)
-        if attempt.answer.is_cut_off and not attempt.answer.claims:
-            said = attempt.answer.beginning or "nothing"
-            why = f"{self.model.name} answered with no facts that can be read: {said}"
-            raise Unreadable(attempt.fault or why)
-        yield self._applied(batch, attempt.answer)
+        told = [turn for turn in batch if turn.has_words]
+        answer = self._answer(told) if told else Noted()
+        if answer.is_full and len(batch) > 1:
+            middle = len(batch) // 2
+            yield from self._read_batch(batch[:middle])
+            yield from self._read_batch(batch[middle:])
+        elif answer.is_cut_off and not answer.claims:
+            self.unreadable += 1
+            self.error = f"{answer.fault}; {WAITS}."
+        else:
+            self.unreadable = 0
+            yield self._apply(batch, answer)
 
-    def _read_in_halves(self, batch: list[SaidTurn]) -> Iterator[Applied]:
-        """Read both halves of a batch, the second though the first cannot be read."""
-        failure: Unreadable | None = None
-        middle = len(batch) // 2
-        for half in (batch[:middle], batch[middle:]):
-            try:
-                yield from self._read_batch(half)
-            except Unreadable as error:
-                failure = error
-        if failure:
-            raise failure
+    def _answer(self, turns: list[SaidTurn]) -> Noted:
+        """Ask about turns, and once more if what came cannot be read but had room.
 
-    def _attempt(self, told: list[SaidTurn]) -> Attempt:
-        """Ask about turns, and once more if what came cannot be read but had room."""
-        request = build_request(self.folder, told, self.known, self.at.date())
+        A request that the model has no room for counts as an answer that is full.
+        """
+        request = build_request(self.known, turns, self.at.date())
         try:
-            reply = self._ask(request.text)
-            answer = read_answer(request, reply, self.model.name)
-            if answer.is_cut_off and reply.finish != "length":
+            answer = read_answer(request, self._ask(request.text), self.model.name)
+            if answer.is_cut_off and not answer.is_full:
                 reply = self._ask(request.text + ASK_AGAIN)
                 answer = read_answer(request, reply, self.model.name)
         except PromptTooLong as error:
-            return Attempt(Noted(is_cut_off=True), is_full=True, fault=str(error))
-        return Attempt(answer, is_full=reply.finish == "length")
+            return Noted(is_cut_off=True, is_full=True, fault=str(error).rstrip("."))
+        return answer
 
     def _ask(self, told: str) -> Reply:
-        """Have the model note what is worth it, by a call, or without tools in JSON."""
-        rules = prompt.template("consolidate").strip()
-        tools = json.loads(prompt.template("consolidate.json"))
-        messages = [
-            {"role": "system", "content": rules},
-            {"role": "user", "content": told},
-        ]
-        try:
-            reply = self.model.ask(messages, tools, _ignore)
-        except ToolsRefused:
-            reply = self.model.ask(messages, [], _ignore)
+        """Have the model note what is worth it, and count what that takes."""
+        reply = ask_for_call(self.model, "consolidate", told)
         self.requests += 1
         self.tokens += sum(reply.usage)
         return reply
 
-    def _applied(self, batch: list[SaidTurn], answer: Noted) -> Applied:
+    def _apply(self, batch: list[SaidTurn], answer: Noted) -> Applied:
         """Carry out what an answer came to, and note that its turns were read.
 
         They are not where the end of the answer was missing: they are read again
         another time, beside what was kept of them.
         """
-        done = Applied()
-        writer = Writer(self.folder, self.log, self.at, done)
-        with self.folder.locked():
-            fresh = self._carry_out(writer, answer.claims)
-            for wish in answer.wishes:
-                writer.propose_to_forget(wish)
-            revised = profile.revise(self.folder, self.log, self.at.date(), fresh)
-            done.add(revised)
+        folder = self.known.folder
+        writer = Writer(folder, self.log, self.at)
+        done = writer.done
+        with folder.locked():
+            sections = self._carry_out(answer.claims, writer)
+            done.add(profile.revise(folder, self.log, self.at.date(), sections))
             if answer.is_cut_off:
                 cut = "was cut off; what it had said whole is kept, the rest waits"
                 done.notes.insert(0, f"{self.model.name} {cut}")
             else:
                 self._note_read(batch)
+        for turn in batch:
+            if turn.is_own and turn.shown != turn.text:
+                done.notes.append(f"{turn.place} is long: its middle was not read")
         return done
 
-    def _carry_out(self, writer: Writer, claims: list[Claim]) -> dict[str, str]:
-        """Decide about claims in turn, and carry out each before the next.
+    def _carry_out(self, claims: list[Claim], writer: Writer) -> dict[str, str]:
+        """Decide about each claim, and carry it out before the next.
 
-        What one claim has become the next may end, by its label.
+        What one claim has become the next may end, by its label, but not reword: the
+        words of the first would be lost.
 
         Args:
+            claims: in the order of the answer.
             writer: carries them out.
-            claims: as the model noted them.
 
         Returns:
             The section for each memory that is to have a line of the profile, by live
             path.
         """
-        made: dict[str, str] = {}
-        updated: set[str] = set()
-        proposed: set[str] = set()
-        fresh: dict[str, str] = {}
+        paths: dict[str, str] = {}
+        said: set[str] = set()
+        sections: dict[str, str] = {}
         for number, claim in enumerate(claims, 1):
-            named = [made.get(one, one) for one in claim.targets]
-            targets = tuple(filter(None, named))
+            targets = tuple(paths.get(one, one) for one in claim.targets)
             claim = replace(claim, targets=targets)
-            if claim.action is Action.UPDATE and not updated.isdisjoint(targets):
-                claim = replace(claim, action=Action.ADD)  # what was just written stays
-            self.known.refresh(targets)  # edited, perhaps, while the model answered
-            decision = self.known.decide(claim)
-            is_asked = self.is_review or claim.needs_review
-            is_change = decision.action in WRITTEN or bool(decision.replaces)
-            if is_change and is_asked and decision.action is not Action.REFUSE:
-                decision = decision.waiting(Action.PROPOSE, decision.reason)
-            if decision.action in WAITING and claim.action is not Action.ADD:
-                also = tuple(one for one in targets if one in proposed)
-                decision = replace(decision, replaces=decision.replaces + also)
-            decision = writer.carry_out(decision)
-            path = decision.path.removeprefix(f"{PROPOSED}/")
-            made[f"F{number}"] = path
-            if decision.action in WAITING:
-                proposed.add(path)
-            if decision.action in WAITING or not path:
-                continue
-            if not decision.is_told_again:
-                updated.add(decision.path)
-            ended = decision.replaces
-            self.known.refresh([decision.path, *ended, *map(archived, ended)])
-            if claim.section:
-                fresh[live(decision.path)] = claim.section
-        return fresh
+            if claim.action is Action.UPDATE and not said.isdisjoint(targets):
+                claim = replace(claim, action=Action.ADD)
+            done = writer.carry_out(self._decide(claim))
+            self.known.note(done)
+            paths[f"F{number}"] = done.path
+            if done.action is not Action.CONFIRM:
+                said.add(done.path)
+            if claim.section and done.path and done.action not in WAITING:
+                sections[live(done.path)] = claim.section
+        return sections
 
-    def _note_cut(self, batch: list[SaidTurn]) -> None:
-        """Note that the answer to a turn alone was cut off, so that it waits."""
-        for turn in batch:
-            of_turn = {"cut": turn.session.path, "turn": turn.digest}
-            self.log.add([{**of_turn, "model": self.model.name}])
+    def _decide(self, claim: Claim) -> Decision:
+        """Decide about a claim.
+
+        What the person has to agree to is only proposed.
+        """
+        decision = self.known.decide(claim)
+        if decision.is_change and (self.is_review or claim.needs_review):
+            return decision.waiting(Action.PROPOSE, decision.reason)
+        return decision
 
     def _note_read(self, batch: list[SaidTurn]) -> None:
         """Note that turns were read, and each session of which no other waits."""
@@ -370,7 +278,3 @@ class Reading:
                 entry |= session.file._asdict()
             entries.append(entry)
         self.log.add(entries)
-
-
-def _ignore(text: str) -> None:
-    """Take what a model says on the way, which nobody hears."""

@@ -6,20 +6,20 @@ it; code only looks whether that memory may be changed so.
 """
 
 import datetime as dt
+import functools
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from filemem.learn.log import LearnLog
-from filemem.learn.records import Action, Claim, Decision
+from filemem.learn.records import WAITING, Action, Claim, Decision
 from filemem.learn.sessions import display
 from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
-from filemem.store.paths import kind_of, live, when_of
+from filemem.store.paths import archived, kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
@@ -29,109 +29,97 @@ MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
 
 
-@dataclass(frozen=True)
-class KnownMemory:
-    """A live fact or lesson.
-
-    Attributes:
-        path: where it lies.
-        kind: `facts` or `lessons`.
-        line: on which its text begins.
-        text: what it says, on one line.
-        letters: the same but for case, accents and what is between words.
-        since: the day of its last word, or of a person's edit.
-        is_ours: whether it is just as the program left it.
-        pinned: whether it never changes.
-        sources: `path:line` of what it rests on.
-        until: the last day on which it holds, if that is set.
-        said_by: empty for what people said themselves.
-    """
-
-    path: str
-    kind: str
-    line: int
-    text: str
-    letters: str
-    since: dt.date
-    is_ours: bool
-    pinned: bool
-    sources: tuple[str, ...]
-    until: dt.date | None
-    said_by: str
-
-    def may_end(self, day: dt.date) -> bool:
-        """Tell whether what was said on a day may supersede it: unless it is pinned or
-        was said later."""
-        return not self.pinned and self.since <= day
-
-
 class KnownMemories:
     """The facts and lessons of one user that nothing has superseded.
 
-    Attributes:
+    What was read of an unchanged file is kept with the folder, as a program may have
+    fact after fact remembered.
+
+    Args:
         folder: whose they are.
-        live: each by its path.
+        log: knows which of them are just as the program left them.
     """
 
     def __init__(self, folder: Folder, log: LearnLog) -> None:
         self.folder = folder
-        self.live: dict[str, KnownMemory] = {}
-        self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
-        self._owner = display(folder.person)
         self._log = log
-        before: dict[Stat, KnownMemory | None] = folder.cached.get("known", {})
-        now: dict[Stat, KnownMemory | None] = {}
+        self._owner = display(folder.person)
+        self._memories: dict[str, Memory] = {}
+        before: dict[Stat, Memory | None] = folder.cached.get("known", {})
+        now: dict[Stat, Memory | None] = {}
         for stat in sorted(folder.files()):
             if kind_of(stat.path) not in KINDS:
                 continue
-            known = before.get(stat)
-            # Whether it is ours the log tells, which may have grown meanwhile.
-            if known is None or not known.is_ours:
-                self.refresh([stat.path])
-                known = self.live.get(stat.path)
+            if stat in before:
+                now[stat] = before[stat]
+                self._put(stat.path, now[stat])
             else:
-                self._add(known)
-            now[stat] = known
+                now[stat] = self.read(stat.path)
         folder.cached["known"] = now
 
-    def refresh(self, paths: Iterable[str]) -> None:
-        """Read some memories anew, as they are on disk now."""
-        for path in paths:
-            self.live.pop(path, None)
-            if kind_of(path) in KINDS:
-                self._read(path)
+    # -- what is known -----------------------------------------------------------------
 
-    def same(self, kind: str, text: str) -> KnownMemory | None:
+    def read(self, path: str) -> Memory | None:
+        """Return a memory as it is on disk now; None where it is none any more."""
+        memory = None
+        if kind_of(path) in KINDS:
+            memory = self.folder.find(path)
+        if memory and (memory.metadata.get("superseded_by") or not memory.passages):
+            memory = None
+        self._put(path, memory)
+        return memory
+
+    def _put(self, path: str, memory: Memory | None) -> None:
+        """Know a memory by its path, or that there is none."""
+        self._memories.pop(path, None)
+        if memory:
+            self._memories[path] = memory
+
+    def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.
 
         Args:
             kind: `facts` or `lessons`.
             text: what is said, with links or without.
+
+        Returns:
+            The memory as it is on disk now; None if there is none.
         """
         letters = _letters(text)
-        path = self._paths.get((kind, letters), "")
-        if path and path not in self.live:
-            self._read(path)
-        known = self.live.get(path)
-        if known and known.letters == letters:
-            return known
-        for other in self.live.values() if path else ():  # what it was known by is gone
-            if (other.kind, other.letters) == (kind, letters):
-                return other
+        for path, memory in list(self._memories.items()):
+            if memory.kind == kind and _letters(said_in(memory)) == letters:
+                now = self.read(path)
+                if now and _letters(said_in(now)) == letters:
+                    return now
         return None
 
-    def note_written(self, decision: Decision) -> None:
-        """Know what was just written, which is read only if it is told again."""
-        claim = decision.claim
-        self._paths[claim.kind, _letters(claim.text)] = decision.path
-        for path in decision.replaces:
-            self.live.pop(path, None)
+    def note(self, decision: Decision) -> None:
+        """Know what became of a claim."""
+        if decision.action not in WAITING:
+            ended = decision.replaces
+            for path in (*ended, *map(archived, ended), decision.path):
+                self.read(path)
 
-    def _add(self, known: KnownMemory) -> None:
-        self.live[known.path] = known
-        self._paths.setdefault((known.kind, known.letters), known.path)
+    def is_ours(self, memory: Memory) -> bool:
+        """Tell whether a memory is just as the program left it."""
+        return self._log.is_untouched(memory.path, memory.data)
 
-    def alike(self, texts: Iterable[str], besides: set[str]) -> list[KnownMemory]:
+    def since(self, memory: Memory) -> dt.date:
+        """Return the day of its last word: a source's, its name's, or an edit's."""
+        named = map(when_of, [memory.path, *memory.sources])
+        days = [when.date for when in named if when]
+        is_edited = live(memory.path) in self._log.written and not self.is_ours(memory)
+        if is_edited or not days:
+            changed = os.stat(self.folder.absolute(memory.path)).st_mtime
+            days.append(dt.date.fromtimestamp(changed))
+        return max(days)
+
+    def by_day(self) -> list[Memory]:
+        """Return all in the order of their days."""
+        memories = self._memories.values()
+        return sorted(memories, key=lambda one: (self.since(one), one.path))
+
+    def alike(self, texts: Iterable[str], besides: Iterable[str]) -> list[Memory]:
         """Choose the memories to show beside what was said.
 
         Args:
@@ -142,18 +130,19 @@ class KnownMemories:
             All while there are few; of more `besides`, and those that share the rarest
             words with the texts. In the order of their days.
         """
-        chosen = list(self.live.values())
-        if len(chosen) > MAX_SHOWN_WHOLE:
-            said = content("\n".join(texts))
-            words = {one.path: content(one.text) for one in chosen}
-            counts = Counter(word for found in words.values() for word in found)
-            scores = Counter[str]()
-            for path, own in words.items():
-                scores[path] = sum(1000 // counts[word] for word in own & said)
-            nearest = scores.most_common(MAX_SHOWN_ALIKE)
-            near = {path for path, score in nearest if score}
-            chosen = [one for one in chosen if one.path in near | besides]
-        return sorted(chosen, key=lambda one: (one.since, one.path))
+        chosen = self.by_day()
+        if len(chosen) <= MAX_SHOWN_WHOLE:
+            return chosen
+        said = content("\n".join(texts))
+        words = {one.path: content(plain(said_in(one))) for one in chosen}
+        counts = Counter(word for own in words.values() for word in own)
+        scores = Counter[str]()
+        for path, own in words.items():
+            scores[path] = sum(1000 // counts[word] for word in own & said)
+        near = [path for path, score in scores.most_common(MAX_SHOWN_ALIKE) if score]
+        return [one for one in chosen if one.path in {*near, *besides}]
+
+    # -- what is done about a claim ----------------------------------------------------
 
     def decide(self, claim: Claim) -> Decision:
         """Decide about a claim.
@@ -170,124 +159,75 @@ class KnownMemories:
         if made:
             reason = f"this turn was made into {made} before"
             return Decision(Action.NOOP, made, claim, reason)
-        if claim.origins and self._log.proposed.issuperset(claim.origins):
-            return Decision(Action.NOOP, "", claim, "it was proposed before")
-        known = [self.live[path] for path in claim.targets if path in self.live]
-        targets = [one for one in known if _may_change(claim, one)]
-        if claim.action is Action.ADD:
-            targets = []
+        targets = self._targets(claim)
+        endable = [one for one in targets if self.may_end(one, claim.day)]
+        ended = tuple(live(one.path) for one in endable)
         if claim.fault:
-            ended = _ended(claim, targets)
             return Decision(Action.REFUSE, "", claim, claim.fault, ended)
+        is_update = claim.action is Action.UPDATE
         same = self.same(claim.kind, claim.text)
-        if same and not _corrects(claim, same, targets):
-            return self._known_already(claim, same, targets)
-        return self._changing(claim, targets) if targets else self._new(claim)
+        if same and not (is_update and _is_corrected(same, claim)):
+            return self._known_already(claim, same, ended)
+        if targets and not endable:
+            # An edit may be of the day on which git brought it here, so they decide.
+            reason = f"{targets[0].path} is pinned, or was said later"
+            free = [one for one in targets if not is_pinned(one)]
+            ended = tuple(live(one.path) for one in free)
+            return Decision(Action.REFUSE, targets[0].path, claim, reason, ended)
+        if is_update and len(targets) == 1 and self._may_reword(targets[0]):
+            return Decision(Action.UPDATE, targets[0].path, claim)
+        # A person's own words stay as they are, and are superseded.
+        path = facts.name(claim.kind, plain(claim.text), claim.day, self._owner)
+        action = Action.SUPERSEDE if ended else Action.ADD
+        return Decision(action, path, claim, replaces=ended)
+
+    def may_end(self, memory: Memory, day: dt.date) -> bool:
+        """Tell whether what was said on a day may supersede a memory.
+
+        It may not if that is pinned or was said later.
+        """
+        return not is_pinned(memory) and self.since(memory) <= day
+
+    def _may_reword(self, memory: Memory) -> bool:
+        """Tell whether a memory is in the program's own words, made of a turn.
+
+        A person's stay as they are, also those that they asked to be remembered.
+        """
+        return self.is_ours(memory) and bool(memory.sources)
+
+    def _targets(self, claim: Claim) -> list[Memory]:
+        """Return the memories that a claim is about and may change, as they are now.
+
+        A machine's word changes no person's. A wish is changed only by what the person
+        themselves has said, and never becomes a fact or the other way round.
+        """
+        found: list[Memory] = []
+        for path in claim.targets if claim.action is not Action.ADD else ():
+            memory = self.read(path)
+            if memory is None or memory.kind != claim.kind:
+                continue
+            said_by = machine_of(memory)
+            is_own_wish = memory.kind == "lessons" and not said_by
+            if claim.said_by in ("", said_by) and (claim.is_own or not is_own_wish):
+                found.append(memory)
+        return found
 
     def _known_already(
-        self, claim: Claim, same: KnownMemory, targets: list[KnownMemory]
+        self, claim: Claim, same: Memory, ended: tuple[str, ...]
     ) -> Decision:
         """Decide about a claim that a memory says already, and that may end others.
 
         Args:
             claim: what was told.
             same: the memory that says so.
-            targets: the memories that the claim may change.
+            ended: what the claim supersedes.
         """
-        ended = _ended(claim, [one for one in targets if one.path != same.path])
-        own_place = f"{same.path}:{same.line}"
-        is_news = bool(claim.sources) and own_place not in claim.sources
-        if same.is_ours and is_news and not same.pinned:
-            return Decision(Action.UPDATE, same.path, claim, "told again", ended)
+        others = tuple(path for path in ended if path != live(same.path))
+        is_news = bool(claim.sources) and place_of(same) not in claim.sources
+        if is_news and self.is_ours(same) and not is_pinned(same):
+            return Decision(Action.CONFIRM, same.path, claim, "told again", others)
         reason = f"{same.path} says so already"
-        return Decision(Action.NOOP, same.path, claim, reason, ended)
-
-    def _changing(self, claim: Claim, targets: list[KnownMemory]) -> Decision:
-        """Decide about a claim that updates or supersedes memories.
-
-        Args:
-            claim: what was told.
-            targets: the memories that it may change, one at least; the first is the one
-                that an update changes.
-
-        Returns:
-            An update where the memory is as the program left it, else a supersession; a
-            new memory beside a pinned one.
-        """
-        if claim.action is Action.SUPERSEDE:  # those first that it may end
-            targets = sorted(targets, key=lambda one: not one.may_end(claim.day))
-        target = targets[0]
-        if target.pinned:
-            reason = f"says otherwise than {target.path}, which is pinned"
-            return self._new(claim, reason)
-        is_older = claim.day < target.since
-        is_update = claim.action is Action.UPDATE
-        if is_update and target.kind != claim.kind:
-            return self._new(claim)
-        if is_update and is_older and target.is_ours:
-            return self._new(claim)
-        if is_older:
-            # The day of a person's edit may be that on which git brought it here, so
-            # they decide.
-            reason = f"{target.path} was said later, on {target.since}"
-            if target.is_ours:
-                return Decision(Action.DROP, target.path, claim, reason)
-            ended = (live(target.path),)
-            return Decision(Action.REFUSE, target.path, claim, reason, ended)
-        if is_update and target.is_ours and target.sources and len(targets) == 1:
-            return Decision(Action.UPDATE, target.path, claim)
-        # A person's own words stay as they are, and are superseded.
-        return self._new(claim, replaces=_ended(claim, targets))
-
-    def _new(
-        self, claim: Claim, reason: str = "", replaces: tuple[str, ...] = ()
-    ) -> Decision:
-        """Decide that a claim becomes a memory of its own.
-
-        Args:
-            claim: what was told.
-            reason: why, where that is not plain.
-            replaces: the live paths of the memories that it supersedes.
-        """
-        text = plain(claim.text)
-        path = facts.name(claim.kind, text, claim.day, self._owner)
-        action = Action.SUPERSEDE if replaces else Action.ADD
-        return Decision(action, path, claim, reason, replaces)
-
-    # -- what is known -----------------------------------------------------------------
-
-    def _read(self, path: str) -> None:
-        memory = self.folder.find(path)
-        if memory is None or memory.binary or memory.metadata.get("superseded_by"):
-            return
-        if not memory.passages:
-            return
-        text = plain(said_in(memory))
-        is_ours = self._log.is_untouched(path, memory.data)
-        known = KnownMemory(
-            path=path,
-            kind=memory.kind,
-            line=memory.passages[0].line,
-            text=text,
-            letters=_letters(text),
-            since=self._since(memory, is_ours),
-            is_ours=is_ours,
-            pinned=bool(memory.metadata.get("pinned")),
-            sources=tuple(memory.sources),
-            until=memory.metadata.get("valid_until"),
-            said_by=str(memory.front.get("said_by") or ""),
-        )
-        self._add(known)
-
-    def _since(self, memory: Memory, is_ours: bool) -> dt.date:
-        """Return the day of its last word: a source's, its name's, or an edit's."""
-        named = map(when_of, [memory.path, *memory.sources])
-        days = [when.date for when in named if when]
-        is_edited = live(memory.path) in self._log.written and not is_ours
-        if is_edited or not days:
-            changed = os.stat(self.folder.absolute(memory.path)).st_mtime
-            days.append(dt.date.fromtimestamp(changed))
-        return max(days)
+        return Decision(Action.NOOP, same.path, claim, reason, others)
 
 
 def said_in(memory: Memory) -> str:
@@ -295,31 +235,31 @@ def said_in(memory: Memory) -> str:
     return " ".join(memory.body.split())
 
 
-def texts_of(value: object) -> tuple[str, ...]:
-    """Return the texts in a front matter value: one, or a list of them."""
-    values = value if isinstance(value, list) else [value]
-    return tuple(str(one) for one in values if one)
+def is_pinned(memory: Memory) -> bool:
+    """Tell whether a memory never changes."""
+    return bool(memory.metadata.get("pinned"))
 
 
-def _ended(claim: Claim, targets: list[KnownMemory]) -> tuple[str, ...]:
-    """Return the live paths of those that a claim supersedes."""
-    return tuple(live(one.path) for one in targets if one.may_end(claim.day))
+def place_of(memory: Memory) -> str:
+    """Return where the text of a memory begins, as `path:line`."""
+    return f"{memory.path}:{memory.passages[0].line}"
 
 
-def _corrects(claim: Claim, same: KnownMemory, targets: list[KnownMemory]) -> bool:
+def machine_of(memory: Memory) -> str:
+    """Return which machine's word a memory is.
+
+    Empty for what people said themselves.
+    """
+    return str(memory.front.get("said_by") or "")
+
+
+def _is_corrected(same: Memory, claim: Claim) -> bool:
     """Tell whether a claim puts accents, case or points right in what says the same."""
-    is_update = claim.action is Action.UPDATE and same in targets
-    return is_update and same.text != plain(claim.text)
+    is_target = same.path in claim.targets
+    return is_target and plain(said_in(same)) != plain(claim.text)
 
 
-def _may_change(claim: Claim, known: KnownMemory) -> bool:
-    """A machine's word changes no person's, and a wish only the person's own."""
-    is_wish = known.kind == "lessons" and not known.said_by
-    if is_wish and not claim.is_own:
-        return False
-    return claim.said_by in ("", known.said_by)
-
-
+@functools.lru_cache(maxsize=10_000)
 def _letters(text: str) -> str:
     """Return what a text says but for case, accents and what is between words."""
     return _BETWEEN_WORDS.sub("", one_form_of_numbers(fold(plain(text))))

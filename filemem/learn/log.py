@@ -6,8 +6,6 @@ The log only ever grows, so that two clones merge by union. A line is one of
         "changed": 1795…} (on one line)
         these turns need no second look, nor a file of these bytes; it was changed last
         in that nanosecond. Earlier versions wrote no digest and no time
-    {"cut": "sessions/2026/….md", "turn": "1f0c…", "model": "…"}
-        that model's answer to this turn alone was cut off; it is not asked again
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]],
      "on": "2026-11-20"}
         a memory as the program left it on a day, made of a turn and a text; no digest:
@@ -56,44 +54,41 @@ class ReadFile(NamedTuple):
     changed: int
 
 
+NOT_READ = ReadFile(0, "", 0)
+"""Stands for a file of which not all was read."""
+
+
 class LearnLog:
     """The log of one user as it was when it was read; `add` writes and takes in lines.
 
     Attributes:
+        folder: whose log it is.
         read: the digests of the turns that were read.
-        files: the sessions that were read, by path; a size of 0 where not all was.
-        cut: turns to which alone an answer was cut off, each with the model's name.
+        files: the sessions that were read, by path.
         written: the digests that each memory of the program's once had.
         lines: the digests of the program's lines in the profile.
-        made: the memory that was made of a turn, by what it says.
-        proposed: of what proposals were made.
+        made: the memory or the proposal that was made of a turn, by what it says.
     """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.read: set[str] = set()
         self.files: dict[str, ReadFile] = {}
-        self.cut: set[tuple[str, str]] = set()
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
-        self.proposed: set[Origin] = set()
         self._log = Log(folder, LOG_NAME)
         for entry in self._log.entries():
-            self._take(entry)
+            # A line of another form says nothing.
+            with contextlib.suppress(ValueError, TypeError, LookupError):
+                self._take_in(entry)
 
-    def add(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Append lines, durably, in one go, and take them in.
-
-        Args:
-            entries: each a line, in one of the forms above.
-        """
-        added = list(entries)
-        if not added:
-            return
-        self._log.add(added)
-        for entry in added:
-            self._take(entry)
+    def add(self, entries: list[dict[str, Any]]) -> None:
+        """Append lines, each in one of the forms above, durably and in one go."""
+        if entries:
+            self._log.add(entries)
+        for entry in entries:
+            self._take_in(entry)
 
     def note_written(
         self, path: str, data: bytes, origins: Iterable[Origin], day: dt.date
@@ -109,43 +104,36 @@ class LearnLog:
         said = digest(data)
         self.add([{"wrote": path, "digest": said, "from": [*origins], "on": f"{day}"}])
 
+    def note_accepted(self, path: str, day: dt.date) -> None:
+        """Note that a memory, at its live path, is the person's since a day."""
+        self.add([{"wrote": path, "digest": "", "from": [], "on": f"{day}"}])
+
     def made_of(self, origins: Iterable[Origin]) -> str:
-        """Return the memory that was made of all of these before; '' for none."""
+        """Return what was made of all of these before; '' for nothing."""
         made = [self.made.get(origin, "") for origin in origins]
-        if not made or not all(made):
-            return ""
-        return made[0]
+        return min(made, default="")
 
     def is_untouched(self, path: str, data: bytes) -> bool:
         """Tell whether a memory is exactly as the program left it once."""
         return digest(data) in self.written.get(live(path), ())
 
-    def _take(self, entry: Any) -> None:
-        """Take in a line; one of another form says nothing."""
-        with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
-            self._take_kind(entry)
-
-    def _take_kind(self, entry: dict[str, Any]) -> None:
+    def _take_in(self, entry: dict[str, Any]) -> None:
         said = str(entry.get("digest", ""))
         if "read" in entry:
-            self.read.update(map(str, entry["turns"]))
-            changed = int(entry.get("changed", 0))
-            self.files[str(entry["read"])] = ReadFile(int(entry["size"]), said, changed)
-        elif "cut" in entry:
-            self.cut.add((str(entry["turn"]), str(entry["model"])))
-        elif "wrote" in entry:
-            path = str(entry["wrote"])
-            before = self.written.setdefault(path, set())
-            before.add(said)
-            if not said:
-                before.clear()
-            for origin in _origins(entry["from"]):
-                self.made[origin] = path
+            self.read.update(entry["turns"])
+            file = ReadFile(int(entry["size"]), said, int(entry.get("changed", 0)))
+            self.files[entry["read"]] = file
         elif "line" in entry:
             self.lines.add(said)
         elif "proposal" in entry:
-            self.proposed.update(_origins(entry["from"]))
+            self._note_origins(entry["from"], entry["proposal"])
+        elif "wrote" in entry:
+            digests = self.written.setdefault(entry["wrote"], set())
+            digests.add(said)
+            if not said:
+                digests.clear()
+            self._note_origins(entry["from"], entry["wrote"])
 
-
-def _origins(value: Any) -> list[Origin]:
-    return [(str(turn), str(text)) for turn, text in value]
+    def _note_origins(self, origins: Iterable[Iterable[str]], path: str) -> None:
+        for turn, text in origins:
+            self.made[turn, text] = path

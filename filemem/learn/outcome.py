@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from filemem.learn.records import WAITING, WRITTEN, Action, Decision
+from filemem.learn.records import NEW, WAITING, WRITTEN, Action, Decision
 from filemem.store.facts import plain
 from filemem.store.folder import JobDone
 from filemem.text.plain import first_few, one_line
@@ -14,12 +14,11 @@ _WORDS = {
     Action.ADD: "remembered",
     Action.SUPERSEDE: "remembered",
     Action.UPDATE: "updated",
+    Action.CONFIRM: "confirmed",
     Action.NOOP: "known",
-    Action.DROP: "left out",
     Action.PROPOSE: "proposed",
     Action.REFUSE: "refused",
 }
-_NEW = (Action.ADD, Action.SUPERSEDE)
 
 
 @dataclass
@@ -52,34 +51,41 @@ class Applied:
     @property
     def subject(self) -> str:
         """The subject of its commit."""
-        new = [one for one in self.decisions if one.action in _NEW]
+        new = [one for one in self.decisions if one.action in NEW]
         if len(new) == 1:
             return f"Learn: {new[0].claim.text}"
         return f"Learn {len(new)} facts" if new else "Bring what was known up to date"
 
+    @property
+    def replaced(self) -> list[str]:
+        """The paths of what was superseded."""
+        done = [one for one in self.decisions if one.action not in WAITING]
+        return [path for one in done for path in one.replaces]
+
     def lines(self) -> Iterator[str]:
-        """Tell each decision, the notes and the error."""
+        """Tell each decision, what was superseded, the notes and the error."""
         for one in self.decisions:
             where = one.path or ", ".join(one.claim.sources)
             text = one_line(one.claim.text, MAX_TOLD_CHARS)
             reason = f" ({one.reason})" if one.reason else ""
             yield f"{_WORDS[one.action]} {where}: {text}{reason}"
-            if one.action not in WAITING:
-                yield from (f"superseded {old}" for old in one.replaces)
-        yield from self.notes
-        if self.error:
-            yield self.error
+        for path in self.replaced:
+            yield f"superseded {path}"
+        yield from filter(None, [*self.notes, self.error])
 
     @property
     def news(self) -> str:
         """What was kept, what that took and why there is no more, in one line."""
-        written = [one for one in self.decisions if one.action in WRITTEN]
-        refused = [one for one in self.decisions if one.action is Action.REFUSE]
+        texts = []
+        refused = 0
+        for one in self.decisions:
+            refused += one.action is Action.REFUSE
+            if one.action in WRITTEN:
+                texts.append(plain(one.claim.text))
         told = [*self.notes, self.error]
         if refused:
-            told.insert(0, f"Refused: {len(refused)}; see: filemem review.")
-        if written:
-            texts = [plain(one.claim.text) for one in written]
+            told.insert(0, f"Refused: {refused}; see: filemem review.")
+        if texts:
             told.insert(0, f"Kept of what was said: {first_few(texts)}")
         return " ".join(filter(None, told))
 
@@ -91,31 +97,24 @@ class Applied:
             and the paths that changed.
         """
         counts = Counter(_WORDS[one.action] for one in self.decisions)
-        counts["new"] = counts["remembered"]
-        for one in self.decisions:
-            if one.action not in WAITING:
-                counts["superseded"] += len(one.replaces)
-        order = (
-            "new",
-            "superseded",
-            "updated",
-            "known",
-            "left out",
-            "proposed",
-            "refused",
-        )
-        summed = [f"{counts[word]:,} {word}" for word in order if counts[word]]
-        end = ", ".join(summed)
-        if not end and self.paths:
+        counts["superseded"] = len(self.replaced)
+        summed = [f"{count:,} {word}" for word, count in counts.items() if count]
+        end = ", ".join(summed) or "Nothing new to remember"
+        if not summed and self.paths:
             end = f"Changed {', '.join(self.paths)}"
-        end = end or "Nothing new to remember"
         waits = counts["proposed"] or counts["refused"]
         end += "; see: filemem review" if waits else "."
-        notes = [*self.notes, *([self.error] if self.error else [])]
-        facts = {"facts": list(map(_as_json, self.decisions)), "notes": notes}
-        said = [*self.lines(), end]
-        decisions = self.decisions
-        return JobDone("consolidate", said, facts, self.paths, decisions=decisions)
+        facts = {
+            "facts": [_as_json(one) for one in self.decisions],
+            "notes": [*filter(None, [*self.notes, self.error])],
+        }
+        return JobDone(
+            job="consolidate",
+            said=[*self.lines(), end],
+            facts=facts,
+            paths=self.paths,
+            decisions=self.decisions,
+        )
 
 
 def _as_json(one: Decision) -> dict[str, object]:

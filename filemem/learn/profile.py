@@ -16,7 +16,7 @@ those that the log knows; they move into one.
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from filemem.errors import FilememError
@@ -25,6 +25,7 @@ from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.sessions import display
 from filemem.llm import prompt
+from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError
 from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS
@@ -65,7 +66,7 @@ def revise(
         log: knows the program's lines, and is told of new ones.
         today: the day.
         fresh: the section for each memory that is to have a line, by its live path;
-            a memory that is in the block moves there.
+            a memory that is in the block moves there, or leaves it for no section.
 
     Returns:
         The profile's path where it changed, and why the file could not be written.
@@ -76,12 +77,9 @@ def revise(
                 if not fresh:
                     return Applied()
                 folder.create(PROFILE, f"# {display(folder.person)}\n")
-            elif folder.memory(PROFILE).front.get("read_only") is True:
-                note = f"{PROFILE} says that it is read only, so it stays."
-                return Applied(notes=[note])
             change = partial(_revised, folder, log, today, fresh)
             is_changed = folder.edit(PROFILE, change)
-    except (FilememError, UnicodeDecodeError) as error:
+    except FilememError as error:
         return Applied(notes=[f"{PROFILE} is as it was: {error}"])
     return Applied(paths=[PROFILE] if is_changed else [])
 
@@ -93,17 +91,9 @@ def _revised(
     fresh: Mapping[str, str],
     data: bytes,
 ) -> bytes:
-    """Return the whole file with the block as it is to be.
+    """Return the whole file with the block as it is to be; `data` is as it is.
 
-    Args:
-        folder: whose profile it is.
-        log: knows the program's lines, and is told of new ones.
-        today: the day.
-        fresh: the section for each memory that is to have a line, by its live path.
-        data: the file as it is.
-
-    Raises:
-        UnicodeDecodeError: it is not UTF-8.
+    The other arguments are those of `revise`.
     """
     text = data.decode()
     block = _BLOCK.search(text)
@@ -118,21 +108,20 @@ def _revised(
         is_frame = line.strip() in ("", BEGIN, END) or (heading and section)
         marks = sources(line)
         if marks and digest(line.strip("\r\n")) in log.lines:
-            sections[marks[0]] = section
+            sections[marks[0]] = section or "who"
         elif not (block and is_frame):
             own += line
     lines: dict[str, tuple[str, str]] = {}
-    for path, section in [*sections.items(), *fresh.items()]:
+    for path, section in {**sections, **fresh}.items():
         memory = successor(folder, path, today)
         place = live(memory.path) if memory else ""
-        if memory and place not in sources(own):
+        if memory and section and place not in sources(own):
             said = one_line(said_in(memory), MAX_FACT_CHARS)
-            name = fresh.get(place) or section or "who"
-            lines[place] = (name, f"- {said} <!-- {place} -->")
+            lines[place] = (section, f"- {said} <!-- {place} -->")
     # Noted first, so that a run that is killed here leaves no line of the program's
     # that it does not know.
     entries = [{"line": at, "digest": digest(line)} for at, (_, line) in lines.items()]
-    log.add(one for one in entries if one["digest"] not in log.lines)
+    log.add([one for one in entries if one["digest"] not in log.lines])
     return _written(own, behind, lines.values()).encode()
 
 
@@ -157,20 +146,17 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
         met.add(path)
         path = live(str(memory.metadata.get("superseded_by")))
         memory = folder.find(path)
-    if memory is None or path in met:
+    if memory is None or path in met or memory.front.get("said_by"):
         return None
-    confidence = memory.metadata.get("confidence")
-    if memory.front.get("said_by") or (confidence or 1) < MIN_CONFIDENCE:
-        return None
-    return memory if said_in(memory) and not _is_over(memory, today) else None
+    is_sure = memory.metadata.get("confidence", 1) >= MIN_CONFIDENCE
+    return memory if is_sure and not _is_over(memory, today) else None
 
 
 def _is_over(memory: Memory, today: dt.date) -> bool:
     """Tell whether what a memory says has ended, or was planned for a day before."""
-    end = memory.metadata.get("valid_until")
     day = memory.metadata.get("day")
-    if not end and day and memory.date and memory.date < day:
-        end = day
+    is_plan = day and memory.date and memory.date < day
+    end = memory.metadata.get("valid_until") or (day if is_plan else None)
     return bool(end and end < today)
 
 
@@ -210,7 +196,9 @@ def excess(folder: Folder) -> int:
     return max(0, count_tokens("\n".join(told)) - config.of(folder).profile_tokens)
 
 
-def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> Applied:
+def condense(
+    folder: Folder, log: LearnLog, today: dt.date, model: Model
+) -> Iterator[Applied]:
     """Have a model say which of the program's lines leave a profile that is too long.
 
     The facts behind them stay what they are.
@@ -220,42 +208,30 @@ def condense(folder: Folder, log: LearnLog, today: dt.date, model: Model) -> App
         log: knows the program's lines.
         today: the day.
         model: who says; where it fails all lines stay.
+
+    Yields:
+        What was done, if anything.
     """
     if not excess(folder):
-        return Applied()
-    page = folder.memory(PROFILE)
-    if page.front.get("read_only") is True:
-        return Applied()
-    lines = page.body.splitlines()
+        return
+    lines = folder.memory(PROFILE).body.splitlines()
     told = []
     for number, line in enumerate(lines, 1):
         told.append(f"{number}. {SOURCE_MARK.sub('', line)}")
-    room = str(config.of(folder).profile_tokens)
-    rules = prompt.template("condense").replace("{tokens}", room)
     shown = prompt.data(PROFILE, redact("\n".join(told))[0])
-    messages = [
-        {"role": "system", "content": rules},
-        {"role": "user", "content": shown},
-    ]
     try:
-        reply = model.ask(messages, [], lambda _: None)
+        reply = ask(model, "condense", shown, tokens=config.of(folder).profile_tokens)
     except ModelError as error:
-        return Applied(error=f"{error} The profile stays as it is.")
-    gone: set[str] = set()
+        yield Applied(error=f"{error} The profile stays as it is.")
+        return
+    leaving: dict[str, str] = {}
     is_list = re.fullmatch(r"[\d\s,.]+", reply.text)
-    for number in re.findall(r"\d{1,6}", reply.text) if is_list else ():
-        named = lines[int(number) - 1 : int(number)]
-        gone.update(line for line in named if digest(line) in log.lines)
-    if not gone:
-        return Applied(notes=[f"{model.name} named no line that leaves {PROFILE}."])
-    with folder.locked():
-        folder.edit(PROFILE, partial(_without, gone))
-        done = revise(folder, log, today)
-    note = f"{counted(len(gone), 'line')} left {PROFILE}, which was too long."
-    return Applied(paths=[PROFILE], notes=[note, *done.notes])
-
-
-def _without(lines: set[str], data: bytes) -> bytes:
-    """Return a file without these lines."""
-    kept = data.decode().splitlines(keepends=True)
-    return "".join(one for one in kept if one.strip("\r\n") not in lines).encode()
+    numbers = re.findall(r"\d+", reply.text) if is_list else []
+    for number, line in enumerate(lines, 1):
+        if str(number) in numbers and digest(line) in log.lines:
+            leaving |= dict.fromkeys(sources(line), "")
+    if leaving:
+        done = revise(folder, log, today, leaving)
+        left = f"{counted(len(leaving), 'line')} left {PROFILE}, which was too long."
+        done.notes.append(left)
+        yield done

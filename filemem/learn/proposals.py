@@ -8,17 +8,17 @@ to forget that was told in talk lies in `proposed/forget/`. No search reads thes
 
 from dataclasses import dataclass
 
-from filemem.learn.decide import said_in, texts_of
-from filemem.learn.log import LearnLog, Origin
-from filemem.learn.records import Action, Decision, yaml_value
-from filemem.learn.sessions import SaidTurn, display, speaker
+from filemem.learn.claims import FORGET
+from filemem.learn.decide import said_in
+from filemem.learn.log import LearnLog
+from filemem.learn.records import Action, Decision
+from filemem.learn.sessions import display, speaker
 from filemem.store import facts
 from filemem.store.facts import plain
+from filemem.store.fields import texts
 from filemem.store.folder import PROPOSED, Folder
 from filemem.store.memory import LARGEST, Memory, parse
 
-FORGET = "forget"
-"""The folder of wishes to forget, in `proposed/`."""
 _NOT_KEPT = (b"why:", b"confidence:")
 
 
@@ -47,8 +47,6 @@ class Proposal:
         lines = self.memory.data.splitlines(keepends=True)
         end = self.memory.front_end
         head = [line for line in lines[:end] if not line.startswith(_NOT_KEPT)]
-        if len(head) < 3:  # nothing between the marks
-            return b"".join(lines[end:]).lstrip()
         return b"".join([*head, *lines[end:]])
 
 
@@ -57,23 +55,21 @@ def waiting(folder: Folder) -> list[Proposal]:
     return [read(folder, path) for path in folder.proposals()]
 
 
-def count(folder: Folder) -> int:
-    """Count what waits."""
-    return len(folder.proposals())
-
-
 def read(folder: Folder, path: str) -> Proposal:
-    """Read one proposal; raises FilememError where it is gone."""
-    kept_as = path.removeprefix(f"{PROPOSED}/")
-    memory = parse(kept_as, folder.read(path, LARGEST))
+    """Read one proposal, as it is now.
+
+    Raises:
+        FilememError: it is gone.
+    """
+    memory = parse(path.removeprefix(f"{PROPOSED}/"), folder.read(path, LARGEST))
     front = memory.front
     return Proposal(
         path=path,
         memory=memory,
         text=said_in(memory),
         fault=str(front.get("why") or ""),
-        supersedes=texts_of(front.get("supersedes")),
-        forgets=texts_of(front.get(FORGET)),
+        supersedes=tuple(texts(front.get("supersedes"))),
+        forgets=tuple(texts(front.get(FORGET))),
     )
 
 
@@ -83,8 +79,8 @@ def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
     Args:
         folder: whose it is.
         log: is told what it was made of, so that it is not made a second time.
-        decision: what would be kept, what that would supersede, and, where its form was
-            refused, why.
+        decision: what would be kept, what that would supersede, other proposals among
+            it, and, where its form was refused, why.
 
     Returns:
         The path of the proposal.
@@ -93,37 +89,14 @@ def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
     fault = ""
     if decision.action is Action.REFUSE:
         fault = decision.reason
+    ended = list(decision.replaces)
+    for target in claim.targets:
+        if target.startswith(f"{PROPOSED}/"):
+            ended.append(target.removeprefix(f"{PROPOSED}/"))
+    page = claim.page(supersedes=tuple(ended), why=fault, section=claim.section)
     name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.person))
-    page = claim.page(decision.replaces, why=fault, section=claim.section)
-    return _create(folder, log, name, page, claim.origins)
-
-
-def propose_to_forget(
-    folder: Folder, log: LearnLog, asked: SaidTurn, places: tuple[str, ...]
-) -> str:
-    """Write a wish to forget, for the person to confirm.
-
-    Args:
-        folder: whose it is.
-        log: what was read and written.
-        asked: the turn in which they asked.
-        places: the turns and memories that it means.
-
-    Returns:
-        The path of the proposal.
-    """
-    name = facts.name(FORGET, plain(asked.text), asked.day)
-    front = {"source": asked.place, FORGET: places}
-    values = {key: yaml_value(value) for key, value in front.items()}
-    return _create(folder, log, name, facts.page(asked.text, values), ())
-
-
-def _create(
-    folder: Folder, log: LearnLog, name: str, page: str, origins: tuple[Origin, ...]
-) -> str:
-    """Write a proposal's file, and note what it was made of; return its path."""
     path = folder.create(f"{PROPOSED}/{name}", page)
-    log.add([{"proposal": path, "from": origins}])
+    log.add([{"proposal": path, "from": claim.origins}])
     return path
 
 

@@ -1,7 +1,7 @@
 """The records that learning hands on: what was told, and what is done about it."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -17,18 +17,20 @@ class Action(StrEnum):
 
     ADD = "ADD"
     UPDATE = "UPDATE"
+    """A memory says it from now on, where it stands."""
+    CONFIRM = "CONFIRM"
+    """It is told again: the memory that says it has a further source."""
     SUPERSEDE = "SUPERSEDE"
     NOOP = "NOOP"
     """It is known already."""
-    DROP = "DROP"
-    """It is older than what is known."""
     PROPOSE = "PROPOSE"
     """It waits for the person."""
     REFUSE = "REFUSE"
     """It has not its form; it waits, too."""
 
 
-WRITTEN = (Action.ADD, Action.UPDATE, Action.SUPERSEDE)
+NEW = (Action.ADD, Action.SUPERSEDE)
+WRITTEN = (*NEW, Action.UPDATE, Action.CONFIRM)
 WAITING = (Action.PROPOSE, Action.REFUSE)
 
 
@@ -39,7 +41,7 @@ class Claim:
     Attributes:
         text: what is told, on one line.
         day: the last day on which it was told.
-        kind: `facts` or `lessons`.
+        kind: `facts` or `lessons`, or `forget` for a wish to forget.
         action: what its maker says is to be done: ADD, UPDATE or SUPERSEDE.
         targets: the paths of the memories that it updates or ends; of a fact of the
             same answer its label, as `F1`.
@@ -72,11 +74,11 @@ class Claim:
         """Whose words these are; empty for what people said themselves."""
         return self.front.get("said_by") or ""
 
-    def page(self, supersedes: Sequence[str] = (), **more: str) -> str:
-        """Write the file that says it; `more` are further keys."""
-        front = {"source": self.sources, **self.front, "supersedes": supersedes, **more}
-        values = {key: yaml_value(value) for key, value in front.items() if value}
-        return facts.page(self.body or self.text, values)
+    def page(self, **more: object) -> str:
+        """Write the file that says it; `more` are further keys of its front matter."""
+        return page(
+            self.body or self.text, {"source": self.sources, **self.front, **more}
+        )
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,10 @@ class Decision:
     replaces: tuple[str, ...] = ()
 
     @property
-    def is_told_again(self) -> bool:
-        """Whether a memory gets a further source, and keeps its words."""
-        return self.action is Action.UPDATE and bool(self.reason)
+    def is_change(self) -> bool:
+        """Whether a memory is written or superseded at once."""
+        is_ending = self.action is Action.NOOP and bool(self.replaces)
+        return is_ending or self.action in WRITTEN
 
     def waiting(self, action: Action, reason: str) -> "Decision":
         """Let it wait for the person; instead of an update it would supersede.
@@ -111,17 +114,23 @@ class Decision:
             reason: why.
         """
         ended = self.replaces
-        if self.action is Action.UPDATE and not self.is_told_again:
+        if self.action is Action.UPDATE:
             ended = (live(self.path),)
         return replace(self, action=action, reason=reason, replaces=ended)
 
 
-def yaml_value(value: object) -> str:
+def page(text: str, front: Mapping[str, object]) -> str:
+    """Write a memory's file; of `front` empty values are left out."""
+    values = {key: _yaml_value(value) for key, value in front.items() if value}
+    return facts.page(text, values)
+
+
+def _yaml_value(value: object) -> str:
     """Write a front matter value on one line; of a tuple with one entry that alone."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(quoted, value))}]"
     if isinstance(value, tuple):
         return facts.reference(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(quoted, value))}]"
     if isinstance(value, str):
         return quoted(value)
     return str(value).lower()

@@ -3,21 +3,22 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
-from filemem.learn.decide import KnownMemories, said_in, texts_of
+from filemem.learn.decide import KnownMemories, said_in
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
-from filemem.learn.records import WRITTEN, Action, Claim, Decision
+from filemem.learn.records import NEW, Action, Claim, Decision
 from filemem.learn.write import Writer
 from filemem.store import files
-from filemem.store.fields import DESCRIBING, OF_FACTS
+from filemem.store.fields import DESCRIBING, OF_FACTS, texts
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
+from filemem.store.memory import Memory
 from filemem.store.paths import live
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
@@ -75,8 +76,8 @@ def remember_all(
         with_secrets: keep secrets, as where the store's settings do.
 
     Raises:
-        FilememError: a text is empty or only a secret, an importance is out of range,
-            `replaces` is no fact that may be superseded, or nothing can be written.
+        FilememError: a text is empty, an importance is out of range, `replaces` is no
+            fact that may be superseded, or nothing can be written.
     """
     gate = Gate(user, with_secrets=with_secrets)
     log = LearnLog(user)
@@ -88,35 +89,42 @@ def remember_all(
             known = known or KnownMemories(user, log)
             if asked.replaces:
                 _check_may_be_superseded(known, asked.replaces, claim.day)
-            known.note_written(writer.write(known.decide(claim)))
+            known.note(writer.write(known.decide(claim)))
     return writer.done
 
 
 def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
-    """Return a claim that says what was asked for; raise as `remember` does.
+    """Return a claim that says what was asked for; raise as `remember_all` does.
 
     `notes` gets a sentence on secrets that were taken out.
     """
-    given = printable(asked.text.replace("\r\n", "\n")).strip()
-    if not given:
+    body, secrets = gate.clean(printable(asked.text.replace("\r\n", "\n")).strip())
+    if not body:
         example = "filemem remember 'Prefers oolong tea.'"
         raise FilememError(f"there is nothing to remember; say what, as in: {example}")
-    importance = asked.importance
-    if importance is not None and importance not in range(1, 11):
-        raise FilememError(
-            f"importance is a whole number from 1 to 10, not {importance}."
-        )
-    body, secrets = gate.clean(given)
-    if secrets and not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", body)):
-        raise FilememError(
-            f"that is only a secret ({kinds(secrets)}), so it was not kept; "
-            f"{KEEPS_ALL}."
-        )
+    weight = asked.importance
+    if weight is not None and weight not in range(1, 11):
+        raise FilememError(f"importance is a whole number from 1 to 10, not {weight}.")
     if secrets:
         notes.append(f"Taken out: {kinds(secrets)}; {KEEPS_ALL}.")
+    text = " ".join(body.split())
+    return Claim(
+        text=text,
+        day=asked.day or today,
+        sources=(asked.source,) if asked.source else (),
+        origins=((f"id:{asked.id}", digest(text)),) if asked.id else (),
+        front=_front(gate, asked),
+        body=body,
+        action=Action.SUPERSEDE if asked.replaces else Action.ADD,
+        targets=(asked.replaces,) if asked.replaces else (),
+    )
+
+
+def _front(gate: Gate, asked: Asked) -> dict[str, Any]:
+    """Return what was asked for besides the text, as front matter without secrets."""
     named = [asked.tags] if isinstance(asked.tags, str) else asked.tags
     front: dict[str, Any] = {
-        "importance": importance or DEFAULT_IMPORTANCE,
+        "importance": asked.importance or DEFAULT_IMPORTANCE,
         "pinned": asked.pinned,
         "tags": [gate.clean(str(tag)).text for tag in named],
     }
@@ -124,17 +132,14 @@ def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
         is_ours = key in front or key in DESCRIBING or key in OF_FACTS
         if re.fullmatch(r"[\w-]+", key) and not is_ours:
             front[key] = gate.clean(str(value)).text
-    text = " ".join(body.split())
-    return Claim(
-        text=text,
-        day=asked.day or today,
-        sources=(asked.source,) if asked.source else (),
-        origins=((f"id:{asked.id}", digest(text)),) if asked.id else (),
-        front=front,
-        body=body,
-        action=Action.SUPERSEDE if asked.replaces else Action.ADD,
-        targets=(asked.replaces,) if asked.replaces else (),
-    )
+    return front
+
+
+def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:
+    old = known.read(path)
+    if old is None or old.kind != "facts" or not known.may_end(old, today):
+        why = "is not a current fact that can be superseded"
+        raise NotFound(f"{one_line(path)} {why}; name one as a search shows it.")
 
 
 def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> Applied:
@@ -152,27 +157,27 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
     Raises:
         FilememError: it cannot be written.
     """
-    memory = proposal.memory
+    wanted = proposal.memory
     with user.locked():
-        same = KnownMemories(user, log).same(memory.kind, proposal.text)
-        if same:
-            begin = memory.metadata.get("valid_from")
-            day = memory.date or at.date()
-            claim = Claim(proposal.text, day, front={"valid_from": begin})
-            ended = tuple(one for one in proposal.supersedes if one != live(same.path))
-            why = "it is known already"
-            writer = Writer(user, log, at)
-            writer.write(Decision(Action.NOOP, same.path, claim, why, ended))
-            done = writer.done
-            done.add(profile.revise(user, log, at.date()))
+        known = KnownMemories(user, log).same(wanted.kind, proposal.text)
+        if known:
+            done = take_in(user, log, at, wanted, known.path, Action.NOOP)
         else:
-            path = user.create(memory.path, proposal.page())
-            done = take_in(user, log, at, path)
+            path = user.create(wanted.path, proposal.page())
+            done = take_in(user, log, at, wanted, path)
         reject(user, proposal)
-    return replace(done, paths=[*done.paths, proposal.path])
+    done.paths.append(proposal.path)
+    return done
 
 
-def take_in(user: Folder, log: LearnLog, at: dt.datetime, path: str) -> Applied:
+def take_in(
+    user: Folder,
+    log: LearnLog,
+    at: dt.datetime,
+    wanted: Memory,
+    path: str,
+    action: Action = Action.ADD,
+) -> Applied:
     """Do what a memory asks for that a person has taken in, or a killed run written.
 
     What it supersedes goes to the archive, and the profile has a line about it if it
@@ -182,24 +187,23 @@ def take_in(user: Folder, log: LearnLog, at: dt.datetime, path: str) -> Applied:
         user: whose memory it is.
         log: what was read and written.
         at: the moment that counts as now.
-        path: of the memory.
+        wanted: what it says, and asks for in its front matter.
+        path: of the memory that says it.
+        action: what is told to have been done: ADD, or NOOP if it was known.
     """
-    memory = user.memory(path)
-    day = memory.date or at.date()
-    claim = Claim(said_in(memory), day)
-    replaces = texts_of(memory.front.get("supersedes"))
-    action = Action.SUPERSEDE if replaces else Action.ADD
-    done = Applied([Decision(action, path, claim, "", replaces)], [path])
-    writer = Writer(user, log, at, done)
-    for old in replaces:
-        writer.supersede(old, path, memory.metadata.get("valid_from") or day)
+    day = wanted.date or at.date()
+    ended = [one for one in texts(wanted.front.get("supersedes")) if one != live(path)]
+    claim = Claim(said_in(wanted), day)
+    decision = Decision(action, path, claim, replaces=tuple(ended))
+    writer = Writer(user, log, at, Applied([decision], [path]))
+    for old in ended:
+        writer.supersede(old, path, wanted.metadata.get("valid_from") or day)
     if live(path) not in log.written:
-        entered = f"{at.date()}"
-        log.add([{"wrote": live(path), "digest": "", "from": [], "on": entered}])
-    section = str(memory.front.get("section") or "")
-    fresh = {live(path): section} if section else {}
-    done.add(profile.revise(user, log, at.date(), fresh))
-    return done
+        log.note_accepted(live(path), at.date())
+    section = str(wanted.front.get("section") or "")
+    sections = {live(path): section} if section else {}
+    writer.done.add(profile.revise(user, log, at.date(), sections))
+    return writer.done
 
 
 def reject(user: Folder, proposal: Proposal) -> None:
@@ -209,15 +213,8 @@ def reject(user: Folder, proposal: Proposal) -> None:
 
 def told(done: Applied) -> list[str]:
     """Say what became of one fact to the one who told it."""
-    one = done.decisions[0]
+    [one] = done.decisions
     said = f"Knew that already: {one.path}"
-    if one.action in WRITTEN and one.action is not Action.UPDATE:
+    if one.action in NEW:
         said = f"Remembered {one.path}"
     return [said, *(f"Superseded {old}" for old in one.replaces), *done.notes]
-
-
-def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:
-    old = known.live.get(path)
-    if old is None or old.kind != "facts" or not old.may_end(today):
-        why = "is not a current fact that can be superseded"
-        raise NotFound(f"{one_line(path)} {why}; name one as a search shows it.")

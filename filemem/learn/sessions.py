@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
-from filemem.learn.log import LearnLog, ReadFile, digest
+from filemem.learn.log import NOT_READ, LearnLog, ReadFile, digest
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
@@ -17,29 +17,28 @@ from filemem.store.roles import Role
 from filemem.text.plain import both_ends
 
 MACHINE_TOKENS = 30  # of each end of what an assistant or a tool said
+PERSON_TOKENS = 3_000  # of each end of what a person said
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
 
 @dataclass(frozen=True)
 class Session:
-    """The file of one conversation.
+    """The file of one conversation, or a fact that is read as one.
 
     Attributes:
         path: the live one, even where it lies in the archive.
+        digests: of all its turns.
         file: as it was when the turns were taken from it.
-        began: the clock time of its beginning, if its name has one.
         last: the day and clock time of its last turn, in a form that sorts.
         is_imported: whether it comes from another program's export, or from notes;
             what a program adds itself is the person's talk with it.
-        digests: of all its turns.
     """
 
     path: str
-    file: ReadFile
-    began: str
-    last: str
-    is_imported: bool
     digests: frozenset[str]
+    file: ReadFile = NOT_READ
+    last: str = ""
+    is_imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,8 @@ class SaidTurn:
     text: str
     day: dt.date
     digest: str
-    is_machine: bool
-    is_own: bool
+    is_machine: bool = False
+    is_own: bool = True
     before: tuple["SaidTurn", ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -80,11 +79,12 @@ class SaidTurn:
 
     @property
     def shown(self) -> str:
-        """What a model reads of it: a person's words whole, of a machine's both ends.
+        """What a model reads of it: of what is long, and of a machine's, both ends.
 
         On the last ones a short reply leans: "the second one, please".
         """
-        return both_ends(self.text, MACHINE_TOKENS) if self.is_machine else self.text
+        limit = MACHINE_TOKENS if self.is_machine else PERSON_TOKENS
+        return both_ends(self.text, limit)
 
 
 def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
@@ -98,14 +98,14 @@ def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
     for stat in folder.files():
         path = live(stat.path)
         when = when_of(path)
-        if kind_of(path) != "sessions" or when is None:
-            continue
-        if not _is_read(folder, log, stat):
+        if kind_of(path) == "sessions" and when and not _is_read(folder, log, stat):
             found.append((when.date, when.time, path, stat))
     for *_, stat in sorted(found):
         memory = folder.find(stat.path)
         if memory and not memory.binary:
-            yield from _unread_of(folder, memory, stat.changed, log)
+            for turn in _turns(folder, memory, stat.changed):
+                if turn.digest not in log.read:
+                    yield turn
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
@@ -122,47 +122,32 @@ def display(name: str) -> str:
 def _is_read(folder: Folder, log: LearnLog, stat: Stat) -> bool:
     """Tell whether a session was read whole, and has not been edited since.
 
-    Its bytes are compared where its time alone has changed, as by a checkout of git; a
-    log of before knows no digest. A move to the archive changes nothing but the time.
+    Its bytes are compared where its time alone has changed, as by a checkout of git. A
+    move to the archive changes nothing but the time.
     """
     before = log.files.get(live(stat.path))
     if before is None or before.size != stat.size:
         return False
-    is_as_before = stat.changed == before.changed or is_archived(stat.path)
-    if is_as_before or not before.digest:
+    if before.changed == stat.changed or is_archived(stat.path):
         return True
     with suppress(FilememError, OSError):
         return digest(folder.read(stat.path)) == before.digest
     return False
 
 
-def _unread_of(
-    folder: Folder, memory: Memory, changed: int, log: LearnLog
-) -> Iterator[SaidTurn]:
-    """Yield the unread turns of a session, each with those before it.
+def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
+    """Yield the turns of a session, each with those right before it.
 
     Args:
         folder: whose session it is.
         memory: the session.
         changed: when its file changed last, as the folder listed it before.
-        log: knows what was read.
     """
     passages = [one for one in memory.passages if one.speaker]
-    if not passages:
-        return
     digests = _digests(memory, passages)
-    last_day = passages[-1].day or memory.date
+    session = _session(memory, passages, frozenset(digests), changed)
     own_names = set(map(display, folder.own_names()))
-    clock = passages[-1].time or f"{dt.datetime.fromtimestamp(changed / 1e9):%H:%M}"
-    session = Session(
-        path=live(memory.path),
-        file=ReadFile(len(memory.data), digest(memory.data), changed),
-        began=memory.when.time if memory.when else "",
-        last=f"{last_day} {clock:0>5}",
-        is_imported=not str(memory.front.get("origin", "added:")).startswith("added:"),
-        digests=frozenset(digests),
-    )
-    turns: list[SaidTurn] = []
+    before: list[SaidTurn] = []
     for passage, said in zip(passages, digests, strict=True):
         name = speaker(memory, passage)
         is_machine = memory.role(passage.speaker) is not Role.PERSON
@@ -175,11 +160,36 @@ def _unread_of(
             digest=said,
             is_machine=is_machine,
             is_own=not is_machine and name in own_names,
-            before=tuple(turns[-CONTEXT_TURNS:]),
+            before=tuple(before[-CONTEXT_TURNS:]),
         )
-        turns.append(turn)
-        if said not in log.read:
-            yield turn
+        before.append(turn)
+        yield turn
+
+
+def _session(
+    memory: Memory, passages: list[Passage], digests: frozenset[str], changed: int
+) -> Session:
+    """Return what is known of the conversation in a file.
+
+    Args:
+        memory: the file.
+        passages: its turns.
+        digests: what these are known by.
+        changed: when the file changed last, in nanoseconds.
+    """
+    last_day = memory.date
+    clock = f"{dt.datetime.fromtimestamp(changed / 1e9):%H:%M}"
+    if passages:
+        last_day = passages[-1].day or last_day
+        clock = passages[-1].time or clock
+    origin = str(memory.front.get("origin", "added:"))
+    return Session(
+        path=live(memory.path),
+        digests=digests,
+        file=ReadFile(len(memory.data), digest(memory.data), changed),
+        last=f"{last_day} {clock:0>5}",
+        is_imported=not origin.startswith("added:"),
+    )
 
 
 def _digests(memory: Memory, passages: Iterable[Passage]) -> list[str]:
@@ -190,9 +200,7 @@ def _digests(memory: Memory, passages: Iterable[Passage]) -> list[str]:
     found: list[str] = []
     for passage in passages:
         said = f"{begun}{passage.speaker}\0{passage.text}"
-        if times[said]:
-            found.append(digest(f"{said}\0{times[said]}"))
-        else:
-            found.append(digest(said))
+        again = f"\0{times[said]}" if times[said] else ""
+        found.append(digest(said + again))
         times[said] += 1
     return found

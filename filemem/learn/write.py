@@ -4,18 +4,18 @@ import datetime as dt
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from filemem.errors import Changed, FilememError, Refused
+from filemem.errors import Changed, FilememError
 from filemem.learn import proposals
-from filemem.learn.claims import ForgetWish
 from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WAITING, WRITTEN, Action, Claim, Decision, yaml_value
+from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
+from filemem.store.facts import MAX_SOURCES
 from filemem.store.folder import Folder
-from filemem.store.memory import parse
+from filemem.store.memory import Memory
 from filemem.store.paths import archived, live
-from filemem.text.plain import LINK, printable
+from filemem.text.plain import LINK
 
 
 @dataclass
@@ -43,9 +43,11 @@ class Writer:
             try:
                 return self.write(decision)
             except FilememError as error:
-                reason = str(error)
-            decision = decision.waiting(Action.REFUSE, reason)
-        return self._propose(decision)
+                decision = decision.waiting(Action.REFUSE, str(error))
+        path = ""
+        if decision.claim.text:
+            path = proposals.propose(self.folder, self.log, decision)
+        return self._done(replace(decision, path=path))
 
     def write(self, decision: Decision) -> Decision:
         """Carry out one decision.
@@ -60,14 +62,22 @@ class Writer:
         Raises:
             FilememError: the memory cannot be written.
         """
-        if decision.action is Action.UPDATE:
-            decision = self._change(decision)
-        elif decision.action in WRITTEN:
-            decision = self._create(decision)
-        else:
-            self._end(decision, decision.path)
-        self.done.decisions.append(decision)
-        return decision
+        claim = decision.claim
+        text = ""
+        if decision.action in NEW:
+            text = claim.page(supersedes=decision.replaces)
+            path = self.folder.create(decision.path, text)
+            decision = replace(decision, path=path)
+        elif decision.action is not Action.NOOP:
+            text = self._rewrite(decision)
+        since = claim.front.get("valid_from") or claim.day
+        for old in decision.replaces:
+            self.supersede(old, decision.path, since)
+        if text:  # noted last, so that a run that is killed before does all of it again
+            path = live(decision.path)
+            data = text.encode("utf-8", "replace")
+            self.log.note_written(path, data, claim.origins, self.at.date())
+        return self._done(decision)
 
     def supersede(self, old: str, new: str, until: dt.date) -> None:
         """Mark a memory as replaced since a day, and move it to the archive.
@@ -84,139 +94,69 @@ class Writer:
         try:
             self.folder.edit(place, change)
         except ValueError as error:
-            self.done.notes.append(
-                f"{place} is superseded by {new}, but {error}; put it right by hand."
-            )
+            told = f"{place} is superseded by {new}, but {error}; put it right by hand."
+            self.done.notes.append(told)
             return
         if place == live(old):
             stayed = recalls.archive(self.folder, [place], self.at)
             self.done.notes += stayed.values()
         self.done.paths += [live(old), archived(old)]
 
-    def propose_to_forget(self, wish: ForgetWish) -> None:
-        """Let a wish wait for a yes; what was just reworded without it stays.
+    def _rewrite(self, decision: Decision) -> str:
+        """Have a memory of the program's say a claim, or name a further source.
 
-        So it rests no more on the turns that the wish means.
-        """
-        reworded = set()
-        for one in self.done.decisions:
-            if one.action is Action.UPDATE and not one.is_told_again:
-                reworded.add(one.path)
-        places = tuple(one for one in wish.places if one not in reworded)
-        for kept in reworded.intersection(wish.places):
-            self._rest_on_none_of(places, kept)
-        path = proposals.propose_to_forget(self.folder, self.log, wish.asked, places)
-        self.done.paths.append(path)
-        told = f"filemem review deletes {', '.join(places)}"
-        asked = wish.asked.place
-        self.done.notes.append(f"Asked to be forgotten in {asked}: {told}")
-
-    def _rest_on_none_of(self, places: tuple[str, ...], path: str) -> None:
-        """Have a memory of the program's cite none of these places."""
-        sources = self.folder.memory(path).sources
-        rest = [source for source in sources if source not in places]
-        value = facts.reference(rest)
-        self.folder.edit(
-            path, partial(facts.set_front, path, key="source", value=value)
-        )
-        now = self.folder.read(path)
-        self.log.note_written(path, now, (), self.at.date())
-
-    def _create(self, decision: Decision) -> Decision:
-        """Write a new memory, and end what it supersedes; return it with its path."""
-        claim = decision.claim
-        page = claim.page(decision.replaces).encode("utf-8", "replace")
-        path = self.folder.create(decision.path, page)
-        self._end(decision, path)
-        return self._noted(decision, path, page)
-
-    def _change(self, decision: Decision) -> Decision:
-        """Add sources and confidence, and the words in which it stands from now on.
+        Returns:
+            The whole file.
 
         Raises:
             Changed: a person has edited it since it was decided about.
         """
         place = self.folder.locate(decision.path)
-        before = self.folder.read(place)
-        if not self.log.is_untouched(place, before):
-            raise Changed(f"{place} was edited meanwhile; try again.")
-        after = _confirmed(place, decision, before)
-        self.folder.edit(place, partial(_unless_edited, place, before, after))
-        self._end(decision, place)
+        text = rewritten(self.folder.memory(place), decision)
+        change = partial(self._unless_edited, place, text.encode("utf-8", "replace"))
+        self.folder.edit(place, change)
         recalls.note_recall(self.folder, decision.path, recalls.CITED, self.at)
-        return self._noted(decision, place, after)
+        return text
 
-    def _end(self, decision: Decision, path: str) -> None:
-        """Supersede by the memory at `path` what a decision names."""
-        claim = decision.claim
-        for old in decision.replaces:
-            self.supersede(old, path, claim.front.get("valid_from") or claim.day)
+    def _unless_edited(self, path: str, after: bytes, data: bytes) -> bytes:
+        """Return the bytes `after`; raise Changed if a person has edited `data`."""
+        if not self.log.is_untouched(path, data):
+            raise Changed(f"{path} was edited meanwhile; try again.")
+        return after
 
-    def _noted(self, decision: Decision, path: str, data: bytes) -> Decision:
-        """Note in the log what the program composed, and return it with its path."""
-        self.done.paths.append(path)
-        origins = decision.claim.origins
-        self.log.note_written(live(path), data, origins, self.at.date())
-        return replace(decision, path=path)
-
-    def _propose(self, decision: Decision) -> Decision:
-        """Write a proposal, where there is any text; return it with its path."""
-        if decision.claim.text:
-            path = proposals.propose(self.folder, self.log, decision)
-            self.done.paths.append(path)
-            decision = replace(decision, path=path)
+    def _done(self, decision: Decision) -> Decision:
         self.done.decisions.append(decision)
+        if decision.path and decision.action is not Action.NOOP:
+            self.done.paths.append(decision.path)
         return decision
 
 
-def _confirmed(path: str, decision: Decision, data: bytes) -> bytes:
-    """Return a memory as the program leaves it after an update.
+def rewritten(memory: Memory, decision: Decision) -> str:
+    """Return a memory of the program's as an update or a further source leaves it.
 
-    Raises:
-        Refused: its front matter cannot be changed.
+    An update brings its words and days. What was linked stays linked, and what a person
+    asked to be remembered keeps its weight.
     """
     claim = decision.claim
-    confidence = claim.front.get("confidence") or 1.0
-    try:
-        data = facts.confirmed(path, data, claim.sources, confidence)
-        if decision.is_told_again:
-            return data
-        return _reworded(path, data, claim)
-    except ValueError as error:
-        why = f"{path} is not changed: {error}; put it right by hand."
-        raise Refused(why) from None
-
-
-def _unless_edited(path: str, before: bytes, after: bytes, data: bytes) -> bytes:
-    """Return the bytes `after`; raise Changed where a file's are not as `before`."""
-    if data != before:
-        raise Changed(f"{path} was edited meanwhile; try again.")
-    return after
-
-
-def _reworded(path: str, data: bytes, claim: Claim) -> bytes:
-    """Return the file with a claim's words and days in the place of its own.
-
-    What was linked stays linked, and what a person asked to be remembered keeps its
-    weight.
-
-    Args:
-        path: of the memory, which is as the program left it.
-        data: the file.
-        claim: what holds from now on.
-    """
-    before = parse(path, data)
-    kept = {"confidence", "said_by"}
-    if "retold_by" not in before.front:
+    front = dict(memory.front)
+    named = dict.fromkeys([*memory.sources, *claim.sources])
+    front["source"] = tuple(named)[:MAX_SOURCES]
+    sure = claim.front.get("confidence") or 1.0
+    if "confidence" in front:
+        front["confidence"] = max(sure, front["confidence"])
+    if decision.action is Action.CONFIRM:
+        return page(memory.body.strip("\n"), front)
+    kept = {"confidence"}
+    if "retold_by" not in front:
         kept.add("importance")  # the person's own
+    if not claim.front.get("kind"):  # what was to come has come to stay
+        front.pop("kind", None)
+        front.pop("day", None)
     for key, value in claim.front.items():
         if value and key not in kept:
-            data = facts.set_front(path, data, key, yaml_value(value))
-    text = printable(claim.text)
-    for name, _ in LINK.findall(said_in(before)):
+            front[key] = value
+    text = claim.text
+    for name, _ in LINK.findall(said_in(memory)):
         if f"[[{name}" not in text:
             text = text.replace(name, f"[[{name}]]", 1)
-    head = data.splitlines(keepends=True)[: parse(path, data).front_end]
-    if not claim.front.get("kind"):  # what was to come has come to stay
-        head = [line for line in head if not line.startswith((b"kind:", b"day:"))]
-    return b"".join([*head, f"\n{text}\n".encode("utf-8", "replace")])
+    return page(text, front)

@@ -55,6 +55,11 @@ class Reply:
     notice: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def texts(self) -> list[str]:
+        """The arguments of its calls, and then what it says in words."""
+        return [*(call.arguments for call in self.calls), self.text]
+
     def as_sent(self) -> dict[str, Any]:
         """Return the reply, with its calls, as the message that goes back."""
         message = {**self.extra, "role": "assistant", "content": self.text or None}

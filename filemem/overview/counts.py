@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from filemem.chat.conversation import Conversation
 from filemem.forget.states import ArchiveUse, archive_use, memory_states
 from filemem.forget.sweep import waiting_line
-from filemem.learn import proposals
 from filemem.llm.choice import OfflineModel
 from filemem.store import config, usage
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
@@ -76,7 +75,7 @@ def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) ->
     _count_memories(counts, folder, now.date(), progress)
     system = Conversation(folder, OfflineModel(), lambda: now).view().system
     counts.prompt_tokens = {name: count_tokens(text) for name, text in system}
-    counts.proposals = proposals.count(folder)
+    counts.proposals = len(folder.proposals())
     counts.waiting = usage.waiting_for_a_yes(folder)
     return counts
 

@@ -1,13 +1,17 @@
-"""Conversations for tests of remembering: a person and the assistant in turn, read by a scripted model."""
+"""Conversations for tests of remembering: a person and the assistant in turn, read by a
+scripted model.
+"""
 
 import datetime as dt
 from collections.abc import Iterable
+from typing import Any
 
-from reader import Reader
+from reader import Note, Reader
 
 from filemem.learn import consolidate, proposals, remember
 from filemem.learn.log import LearnLog
-from filemem.learn.records import Decision
+from filemem.learn.outcome import Applied
+from filemem.learn.records import WRITTEN, Decision
 from filemem.store import transcript
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
@@ -15,13 +19,17 @@ from filemem.store.roles import ASSISTANT
 
 
 def day(month: int, number: int) -> dt.datetime:
+    """Half past nine of a day of 2026."""
     return dt.datetime(2026, month, number, 9, 30, tzinfo=dt.UTC)
 
 
 def talk(
     user: Folder, at: dt.datetime, *said: str, speakers: Iterable[str] = ()
 ) -> str:
-    """A session in which the user and the assistant (or these `speakers`) take turns; its path. The first turn is on line 6."""
+    """A session in which the user and the assistant (or these `speakers`) take turns.
+
+    Returns its path; the first turn is on line 6.
+    """
     names = [*speakers] or [user.name, ASSISTANT]
     turns = [
         format_turn(names[n % len(names)], f"{at:%H:%M}", text)
@@ -30,15 +38,41 @@ def talk(
     return transcript.create(user, "talk", at, turns)
 
 
+def read(user: Folder, at: dt.datetime, model: Any, **how: Any) -> Applied:
+    """Consolidate all that is new; what was done in all."""
+    whole = Applied()
+    for done in consolidate.run(user, at, model, **how):
+        whole.add(done)
+    return whole
+
+
 def remembered(
     user: Folder, at: dt.datetime, reader: Reader | None = None
 ) -> list[Decision]:
-    """Consolidate all that is new, each turn of a person as a fact where no other reader is given; what was decided."""
-    return [
-        one
-        for done in consolidate.run(user, at, reader or Reader(echo=True))
-        for one in done.decisions
-    ]
+    """Consolidate all that is new; what was decided.
+
+    Each turn of a person becomes a fact where no other reader is given.
+    """
+    return read(user, at, reader or Reader(echo=True)).decisions
+
+
+def decided(
+    user: Folder, at: dt.datetime, said: str, *notes: Note, **more: Any
+) -> list[Decision]:
+    """What is decided about what a model notes of one turn.
+
+    The assistant answers it with a word.
+    """
+    talk(user, at, said, "I see.", **more)
+    return remembered(user, at, Reader(*notes))
+
+
+def kept(
+    user: Folder, at: dt.datetime, said: str, *notes: Note, **more: Any
+) -> list[str]:
+    """The texts that are kept of one turn."""
+    found = decided(user, at, said, *notes, **more)
+    return [one.claim.text for one in found if one.action in WRITTEN]
 
 
 def waiting(user: Folder) -> int:
@@ -63,3 +97,8 @@ def tree(user: Folder) -> dict[str, str]:
         for path in user.paths()
         if not path.startswith("sessions/")
     }
+
+
+def facts(user: Folder) -> list[str]:
+    """The paths of the facts that stand."""
+    return [path for path in tree(user) if path.startswith("facts/")]
