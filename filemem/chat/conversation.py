@@ -11,10 +11,10 @@ from queue import SimpleQueue
 
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
-from filemem.chat.earlier import RunningSummary
+from filemem.chat.earlier import read_summary, save_summary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to, to_remember
-from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
+from filemem.chat.recall import NOTHING_FOUND, quoted, recall
 from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
 from filemem.learn.remember import remember
@@ -37,7 +37,7 @@ from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.paths import PROFILE
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
-from filemem.text.plain import clip_tokens, escape_controls, one_line, printable
+from filemem.text.plain import clip_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds
 from filemem.tools import render
 from filemem.tools.toolbox import Toolbox
@@ -118,11 +118,30 @@ class Conversation:
     def say(self, text: str, listen: Listener = ignore) -> str:
         """Keep what the person said, answer it, keep the answer, and return that.
 
-        `listen` gets the answer piece by piece. Raises ModelError, KeyboardInterrupt,
-        or what `listen` raises to stop it, with all that was said by then on disk.
+        Args:
+            text: the message.
+            listen: gets the answer piece by piece.
+
+        Raises:
+            FilememError: the message is empty.
+            ModelError, KeyboardInterrupt, or what `listen` raises to stop it: all that
+                was said by then is on disk.
         """
-        self.record_turn(text, listen)
-        return self.answer(listen)
+        if not text.strip():
+            raise FilememError("the message is empty; say something.")
+        self.keep(self.user.person, text, listen)
+        turn = TurnState(self._turns()[-1], listen, self._settings.steps)
+        self.turn = turn
+        try:
+            answer = self._answered(turn)
+            self.keep(ASSISTANT, answer)
+        except BaseException as error:  # whatever a listener raises, too
+            self._keep_partial(turn, error)
+            raise
+        finally:
+            if turn.notice and not self.offline:
+                listen(Notice(turn.notice))
+        return answer
 
     def stream(self, text: str) -> Iterator[str]:
         """Say something, and yield the answer piece by piece as it comes.
@@ -147,48 +166,29 @@ class Conversation:
         except Exception as error:  # noqa: BLE001  raised by who listens
             heard.put(error)
 
-    def record_turn(self, text: str, listen: Listener = ignore) -> None:
-        """Keep what the person said, unless it is there already and was not answered.
-
-        Raises FilememError for an empty message.
-        """
-        if not text.strip():
-            raise FilememError("the message is empty; say something.")
-        turns = [turn.text for turn in self.transcript.turns()[-2:]]
-        kept = printable(Gate(self.user).clean(text).text)
-        has_failed = turns[1:] == [NO_ANSWER]
-        if has_failed and turns[0].split() == kept.split():
-            return
-        self.keep(self.user.person, text, listen)
-
-    def answer(self, listen: Listener = ignore) -> str:
-        """Answer what was said last, keep and return that; raises as `say` does."""
-        turn = TurnState(self._turns()[-1], listen, self._settings.steps)
-        self.turn = turn
-        try:
-            if self.offline:
-                found = self._quoted()  # before a fact is kept, which is no answer
-                turn.notice = self._keep_fact()
-                answer = self._answer_with(found, turn.notice)
-            else:
-                turn.notice = self._keep_fact()
-                answer = self._converse(turn)
-            self.keep(ASSISTANT, answer)
-        except BaseException as error:  # whatever a listener raises, too
-            self._keep_partial(turn, error)
-            raise
-        finally:
-            if turn.notice and not self.offline:
-                listen(Notice(turn.notice))
+    def _answered(self, turn: TurnState) -> str:
+        """Keep what the message asks to be remembered, and answer it."""
+        if not self.offline:
+            turn.notice = self._keep_fact(turn.said)
+            self._summarise()
+            return self._converse(turn)
+        found = self._quoted(turn.said)  # before a fact is kept, which is no answer
+        turn.notice = self._keep_fact(turn.said)
+        if not found and not turn.notice:
+            nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
+            found = said_to(turn.said.text, nothing)
+        answer = "\n\n".join(filter(None, [turn.notice, found]))
+        turn.shown = answer
+        turn.stream(answer)
         return answer
 
     def _keep_partial(self, turn: TurnState, error: BaseException) -> None:
         """Keep what had come of an answer; no session ends with a question."""
         partial = "".join(turn.streamed).rstrip()
+        kept = NO_ANSWER
         if partial or not isinstance(error, ModelError):
-            self.keep(ASSISTANT, f"{partial} {INTERRUPTED}".strip())
-        elif self.transcript.turns()[-1].text != NO_ANSWER:
-            self.keep(ASSISTANT, NO_ANSWER)
+            kept = f"{partial} {INTERRUPTED}".strip()
+        self.keep(ASSISTANT, kept)
 
     def keep(self, speaker: str, text: str, listen: Listener = ignore) -> int:
         """Write one turn to disk, before anybody hears of it.
@@ -261,42 +261,34 @@ class Conversation:
                 return f"{transcript.path}:{','.join(lines)}"
         return ""
 
-    def _keep_fact(self) -> str:
-        """Keep as a fact what the message asks to be remembered.
+    def _keep_fact(self, said: Passage) -> str:
+        """Keep as a fact what a message asks to be remembered.
 
         Returns what there is to say of that, in the message's language; '' where it
         asks for nothing.
         """
-        message = self.turn.said.text
-        words = to_remember(message)
+        words = to_remember(said.text)
         if not words:
             return ""
         if not self.kept:
-            return said_to(message, phrases.OFF_THE_RECORD)
-        source = f"{self.transcript.path}:{self.turn.said.line}"
+            return said_to(said.text, phrases.OFF_THE_RECORD)
+        source = f"{self.transcript.path}:{said.line}"
         try:
             done = remember(self.user, words, self.now(), source=source)
         except FilememError as error:
-            return said_to(message, phrases.NOT_KEPT).format(error)
+            return said_to(said.text, phrases.NOT_KEPT).format(error)
         self.written += done.paths
-        path = done.decisions[0].path
-        kept = said_to(message, phrases.KEPT).format(one_line(words), path)
-        return "\n".join([kept, *done.notes])
+        kept = said_to(said.text, phrases.KEPT)
+        return "\n".join(
+            [kept.format(one_line(words), done.decisions[0].path), *done.notes]
+        )
 
-    def _quoted(self) -> Quotes:
-        """Return the best passages for the message."""
-        said = self.turn.said
+    def _quoted(self, said: Passage) -> str:
+        """Return the best passages for a message."""
         current = None
         if self.transcript.path:
             current = CurrentConversation(self.transcript.path, said.line)
         return quoted(self.user, said.text, self.now().date(), current)
-
-    def _answer_with(self, found: Quotes, notice: str = "") -> str:
-        """Answer with quotes, and what the program did about the message."""
-        answer = found.answer(notice, kept=self.kept)
-        self.turn.shown += answer
-        self.turn.stream(answer)
-        return answer
 
     # -- the prompt --------------------------------------------------------------------
 
@@ -369,16 +361,13 @@ class Conversation:
 
     # -- what left the window ----------------------------------------------------------
 
-    def _running_summary(self, gone: list[Passage]) -> RunningSummary:
-        return RunningSummary(self.user, self.transcript.path, gone)
-
     def _earlier(self, gone: list[Passage]) -> str:
         """Return what stands for the turns that have left the prompt.
 
         That is the model's summary, if it is of all of them, else how the last of them
         begin.
         """
-        summary = self._running_summary(gone)
+        summary = read_summary(self.user, self.transcript.path, gone)
         if summary.text and summary.count == len(gone):
             return prompt.data("summary", summary.text)
         name = self.transcript.path or "earlier"
@@ -386,11 +375,12 @@ class Conversation:
 
     def _summarise(self) -> None:
         """Have the model summarise the turns that have left the prompt since it did."""
+        path = self.transcript.path
         turns = self._turns()
         gone = turns[: window_start(turns, self._settings.window_tokens)]
-        summary = self._running_summary(gone)
+        summary = read_summary(self.user, path, gone)
         leaving = gone[summary.count :]
-        if not leaving or not self.transcript.path:
+        if not leaving or not path:
             return
         words = self._settings.summary_tokens // 2
         said = beginnings(leaving, SUMMARISED_TOKENS, whole=True)
@@ -399,38 +389,37 @@ class Conversation:
         # Else how they begin stands there, and it is tried again with the next message.
         with contextlib.suppress(FilememError, OSError):
             reply = ask(self.model, "summarise", told, words=words)
-            summary.save(clip_tokens(reply.text, self._settings.summary_tokens))
+            text = clip_tokens(reply.text, self._settings.summary_tokens)
+            save_summary(self.user, path, gone, text)
 
     # -- the tool loop -----------------------------------------------------------------
 
     def _converse(self, turn: TurnState) -> str:
         """Ask the model until it calls no more tools, or all rounds are used up.
 
-        Where nothing comes of it the best passages are quoted.
+        Returns:
+            All that it said, citations marked.
+
+        Raises:
+            ModelError: it fails, or says nothing in the end.
         """
-        self._summarise()
         seen = self.view()
         while True:
-            reply = None
             try:
                 reply = self._reply(turn, seen)
             except ToolsRefused:
                 self._toolless = self.model  # from now on
-                turn.tell(
-                    Notice(
-                        f"{self.model.name} takes no tools, so it gets the best"
-                        " passages of the memory with each message."
-                    )
-                )
+                told = "takes no tools, so it gets the best passages of the memory"
+                turn.tell(Notice(f"{self.model.name} {told} with each message."))
                 seen = self.view()
                 continue
-            except ModelError as error:
-                if turn.rounds_left:
-                    raise
-                turn.tell(Notice(str(error)))
-            if reply is None or not reply.calls or not turn.rounds_left:
-                return self._whole_answer(turn, reply)
-            self._make_calls(turn, reply)
+            if reply.calls and turn.rounds_left:
+                self._make_calls(turn, reply)
+                continue
+            if not reply.text.strip():
+                told = "answered nothing; ask again, or try another model"
+                raise ModelError(f"{self.model.name} {told}.")
+            return self._marked("\n\n".join(turn.spoken))
 
     def _make_calls(self, turn: TurnState, reply: Reply) -> None:
         """Make the calls of a reply, with the results ready for the next request."""
@@ -447,22 +436,6 @@ class Conversation:
             )
         if not turn.rounds_left:
             turn.worked.append({"role": "user", "content": NO_MORE_CALLS})
-
-    def _whole_answer(self, turn: TurnState, last: Reply | None) -> str:
-        """Return all that the model said, citations marked; quotes if it is nothing."""
-        has_called = bool(turn.worked or (last and last.calls))
-        has_ended = bool(last and last.text.strip() and not last.calls)
-        if not has_called and not has_ended:
-            raise ModelError(
-                f"{self.model.name} answered nothing; ask again, or try another model."
-            )
-        answer = self._marked("\n\n".join(turn.spoken))
-        if has_ended:
-            return answer
-        if turn.streamed and last and last.text:
-            turn.stream("\n\n")
-        found = self._quoted()
-        return f"{answer}\n\n{self._answer_with(found)}".lstrip("\n")
 
     def _reply(self, turn: TurnState, seen: Prompt) -> Reply:
         """Ask once, with the open files as they are now.

@@ -6,6 +6,7 @@ more.
 """
 
 import os
+from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.store import files
@@ -17,52 +18,50 @@ from filemem.store.paths import live
 FOLDER = "earlier"
 
 
-class RunningSummary:
-    """A model's summary of the first turns of a session.
+class RunningSummary(NamedTuple):
+    """A model's summary of the first `count` turns of a session."""
+
+    count: int = 0
+    text: str = ""
+
+
+def read_summary(folder: Folder, path: str, gone: list[Passage]) -> RunningSummary:
+    """Return the summary of a session, if it is of its first turns as they are now.
 
     Args:
         folder: whose session it is.
         path: the session; '' for one that is not kept, which has no summary.
         gone: the turns that have left the prompt.
-
-    Attributes:
-        count: of how many of these turns there is a summary.
-        text: the summary.
     """
+    try:
+        data = files.read(_place(folder, path)) if path else b""
+    except FilememError:
+        return RunningSummary()
+    said_of, text, *places = [*data.decode(errors="replace").split("\t"), ""]
+    count = len(places) - 1
+    if count < 1 or said_of != _digest(folder, gone[:count]):
+        return RunningSummary()
+    return RunningSummary(count, text)
 
-    def __init__(self, folder: Folder, path: str, gone: list[Passage]) -> None:
-        self.count = 0
-        self.text = ""
-        self._folder = folder
-        self._path = path
-        self._gone = gone
-        if path and gone:
-            self._load()
 
-    def _place(self) -> str:
-        return self._folder.bookkeeping(f"{FOLDER}/{live(self._path)}")
+def save_summary(folder: Folder, path: str, gone: list[Passage], text: str) -> None:
+    """Keep a summary of all the turns that are gone.
 
-    def _digest(self, turns: list[Passage]) -> str:
-        said = [f"{turn.speaker}: {turn.text}" for turn in turns]
-        return Gate(self._folder).digest(*said)
+    Raises:
+        FilememError, OSError: it cannot be written.
+    """
+    places = [f"{live(path)}:{turn.line}" for turn in gone]
+    row = "\t".join([_digest(folder, gone), " ".join(text.split()), *places])
+    place = _place(folder, path)
+    with folder.locked():
+        files.make_folder(os.path.dirname(place))
+        files.write(place, f"{row}\n".encode("utf-8", "replace"))
 
-    def _load(self) -> None:
-        """Take what was kept, if it is of the first turns as they are now."""
-        try:
-            row = files.read(self._place()).decode(errors="replace").split("\t")
-        except FilememError:
-            return
-        count = len(row) - 2
-        if count > 0 and row[0] == self._digest(self._gone[:count]):
-            self.count = count
-            self.text = row[1]
 
-    def save(self, text: str) -> None:
-        """Keep a summary of all the turns; raises FilememError or OSError."""
-        self.count = len(self._gone)
-        self.text = " ".join(text.split())
-        places = [f"{live(self._path)}:{turn.line}" for turn in self._gone]
-        row = "\t".join([self._digest(self._gone), self.text, *places])
-        with self._folder.locked():
-            files.make_folder(os.path.dirname(self._place()))
-            files.write(self._place(), f"{row}\n".encode("utf-8", "replace"))
+def _place(folder: Folder, path: str) -> str:
+    return folder.bookkeeping(f"{FOLDER}/{live(path)}")
+
+
+def _digest(folder: Folder, turns: list[Passage]) -> str:
+    said = [f"{turn.speaker}: {turn.text}" for turn in turns]
+    return Gate(folder).digest(*said)

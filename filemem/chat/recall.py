@@ -1,8 +1,6 @@
 """What one search finds for a message: beside it for a model, else the answer."""
 
 import datetime as dt
-import itertools
-from dataclasses import dataclass
 
 from filemem import index
 from filemem.chat import phrases
@@ -15,11 +13,10 @@ from filemem.search.searching import search_files
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
-from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render
 
-HOLDS = 0.5  # share of a question's content words that a passage holds, to hold it
+HOLDS = 0.5  # share of a message's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
 MARKS_TOKENS = 24  # around the profile, or what a search found
 MAX_QUOTES = 3  # in an answer without a model
@@ -29,37 +26,6 @@ NOTHING_FOUND = "A search for the last message found nothing."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
 )
-
-
-@dataclass(frozen=True)
-class Quotes:
-    """The best passages for a message, under headings in its language.
-
-    Attributes:
-        message: what the person said.
-        holding: what holds the message, is of a day that it names, or has replaced such
-            a passage; '' for none.
-        nearest: others of the best; '' for none.
-    """
-
-    message: str
-    holding: str
-    nearest: str
-
-    def answer(self, notice: str, *, kept: bool) -> str:
-        """Return the answer to the message where there is no model.
-
-        Args:
-            notice: what the program did about it; then what is near is left out.
-            kept: whether the message is in a transcript.
-        """
-        parts = [notice, self.holding]
-        if not any(parts):
-            nothing = phrases.NOTHING if kept else phrases.NOTHING_KEPT
-            parts.append(phrases.said_to(self.message, nothing))
-        if not notice:
-            parts.append(self.nearest)
-        return "\n\n".join(filter(None, parts))
 
 
 def recall(
@@ -124,62 +90,31 @@ def _with_facts(hits: list[Hit], facts: list[Hit]) -> list[Hit]:
 
 def quoted(
     folder: Folder, message: str, today: dt.date, current: CurrentConversation | None
-) -> Quotes:
+) -> str:
     """Return the best passages for a message, three at most, to be quoted as an answer.
 
-    What the chat said itself, quotes above all, is left out; of what is to be kept as a
-    fact only the words count, not the day. The arguments are those of `recall`;
-    `current` begins with the message.
-    """
-    asked = to_remember(message)
-    hits = []
-    for hit in _search(folder, asked or message, today, current):
-        if not hit.text.startswith(phrases.OWN_BEGINNINGS):
-            hits.append(hit)
-    hits.sort(key=lambda hit: hit.is_echo)  # which tell nothing that was not said
-    names_day = not asked and _names_day(message, today)
-    holding = _holding(hits, today, names_day=names_day)[:MAX_QUOTES]
-    nearest = [hit for hit in hits[:MAX_QUOTES] if hit not in holding]
-    return Quotes(
-        message,
-        _under(phrases.FOUND, holding, message, today),
-        _under(phrases.NEAREST, nearest[: MAX_QUOTES - len(holding)], message, today),
-    )
-
-
-def _names_day(text: str, today: dt.date) -> bool:
-    """Tell whether a text names a single day, and not only a month or a year."""
-    mentions = dates.mentioned(text, today)
-    spans = itertools.chain.from_iterable(mention.spans for mention in mentions)
-    return any(span.start == span.end for span in spans)
-
-
-def _holding(hits: list[Hit], today: dt.date, *, names_day: bool) -> list[Hit]:
-    """Return those of some hits that hold what was asked, or replaced what does.
+    What the chat said itself is left out; of what is to be kept as a fact only the
+    words count.
 
     Args:
-        hits: the best first.
-        today: a day asked for after it is held by what names it.
-        names_day: a single day is asked for, and what is of it holds it, too.
+        folder: whose memories are searched.
+        message: what the person said.
+        today: the day from which words such as "yesterday" count.
+        current: the conversation going on, from the message on.
+
+    Returns:
+        The passages under a heading in the message's language, last those that only
+        repeat it or were superseded; '' for none.
     """
-    holding = []
-    for hit in hits:
-        is_of_day = names_day and hit.features.is_of_day
-        is_plan = hit.day_named > today.toordinal()
-        if hit.strength >= HOLDS or is_of_day or is_plan:
-            holding.append(hit)
-    replacing = {hit.newer for hit in holding}
-    return [hit for hit in hits if hit in holding or hit.path in replacing]
-
-
-def _under(
-    heading: tuple[str, str], hits: list[Hit], message: str, today: dt.date
-) -> str:
-    """Return passages under their heading, in the message's language; '' for none."""
+    hits = []
+    for hit in _search(folder, to_remember(message) or message, today, current):
+        if not hit.text.startswith(phrases.OWN_BEGINNINGS):
+            hits.append(hit)
+    hits.sort(key=lambda hit: (hit.is_echo, bool(hit.newer)))
     if not hits:
         return ""
-    items = [_item(hit, message, today) for hit in hits]
-    return "\n\n".join([phrases.said_to(message, heading), *items])
+    items = [_item(hit, message, today) for hit in hits[:MAX_QUOTES]]
+    return "\n\n".join([phrases.said_to(message, phrases.FOUND), *items])
 
 
 def prompt_context(
