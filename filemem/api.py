@@ -145,6 +145,13 @@ def _disk_told() -> Iterator[None]:
         raise DiskError(in_words(error)) from error
 
 
+def _with_front(front: Mapping[str, str], data: bytes) -> bytes:
+    """Return the profile with keys of its front matter set to YAML values."""
+    for key, value in front.items():
+        data = facts.set_front(PROFILE, data, key, value)
+    return data
+
+
 def _ignore(event: MemoryEvent) -> None:
     """Hear nothing."""
 
@@ -202,32 +209,32 @@ class User:
             what = f"there is no time zone {one_line(zone, 40)}"
             raise FilememError(f"{what}; name one such as Europe/Lisbon.")
         front = {PERSON_KEY: one_line(name).strip(), ZONE_KEY: zone}
+        wanted = {key: quoted(value) for key, value in front.items() if value}
         if name:
             former = self.folder.own_names() - {self.name, front[PERSON_KEY]}
-            front["aliases"] = f"[{', '.join(map(quoted, sorted(former)))}]"
-        wanted = {key: value for key, value in front.items() if value not in ("", "[]")}
+            if former:
+                wanted["aliases"] = f"[{', '.join(map(quoted, sorted(former)))}]"
         if wanted:
-            self._change_profile(wanted)
-        own = person_zone(self.folder)
-        return Info(self.folder.person, str(own or ""))
-
-    def _change_profile(self, front: Mapping[str, str]) -> None:
-        """Set keys of the profile's front matter, and commit that."""
-        with JobRun(self.folder, "info", self.now(), exclusive=False) as run:
             with self.folder.locked():
                 if not list(self.folder.existing(PROFILE)):
                     self.folder.create(PROFILE, "")
-                for key, value in front.items():
-                    text = value if key == "aliases" else quoted(value)
-                    change = functools.partial(
-                        facts.set_front, PROFILE, key=key, value=text
-                    )
-                    try:
-                        self.folder.edit(PROFILE, change)
-                    except ValueError as error:
-                        why = f"{PROFILE} cannot be edited: {error}; correct it"
-                        raise FilememError(f"{why}.") from None
-            run.commit("Say who this is", [PROFILE])
+            self._edit(PROFILE, functools.partial(_with_front, wanted), "info")
+        own = person_zone(self.folder)
+        return Info(self.folder.person, str(own or ""))
+
+    def _edit(self, path: str, change: Callable[[bytes], bytes], job: str) -> None:
+        """Change a memory's file, and commit that.
+
+        Raises:
+            Refused: it cannot be edited.
+        """
+        with JobRun(self.folder, job, self.now(), exclusive=False) as run:
+            try:
+                self.folder.edit(path, change)
+            except ValueError as error:
+                why = f"{path} cannot be edited: {error}; correct it"
+                raise Refused(f"{why}.") from None
+            run.commit(f"Update {path}", [path])
 
     # -- remembering -------------------------------------------------------------------
 
@@ -399,12 +406,7 @@ class User:
             raise Refused(f"{what}; remember what holds instead, or forget a turn.")
         clean = Gate(self.folder).clean(text).text
         change = functools.partial(facts.with_body, where, text=clean)
-        with JobRun(self.folder, "update", self.now(), exclusive=False) as run:
-            try:
-                self.folder.edit(where, change)
-            except ValueError as error:
-                raise Refused(f"{where} cannot be edited: {error}.") from None
-            run.commit(f"Update {where}", [where])
+        self._edit(where, change, "update")
         return self.open_file(where)
 
     @_disk_told()

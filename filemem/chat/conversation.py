@@ -368,7 +368,7 @@ class Conversation:
         begin.
         """
         summary = read_summary(self.user, self.transcript.path, gone)
-        if summary.text and summary.count == len(gone):
+        if summary.text and summary.size == len(gone):
             return prompt.data("summary", summary.text)
         name = self.transcript.path or "earlier"
         return prompt.data(name, beginnings(gone, self._settings.summary_tokens))
@@ -379,7 +379,7 @@ class Conversation:
         turns = self._turns()
         gone = turns[: window_start(turns, self._settings.window_tokens)]
         summary = read_summary(self.user, path, gone)
-        leaving = gone[summary.count :]
+        leaving = gone[summary.size :]
         if not leaving or not path:
             return
         words = self._settings.summary_tokens // 2

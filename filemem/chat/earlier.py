@@ -19,9 +19,9 @@ FOLDER = "earlier"
 
 
 class RunningSummary(NamedTuple):
-    """A model's summary of the first `count` turns of a session."""
+    """A model's summary of the first `size` turns of a session."""
 
-    count: int = 0
+    size: int = 0
     text: str = ""
 
 
