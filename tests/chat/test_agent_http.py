@@ -57,14 +57,17 @@ class Talk:
         )
 
     def say(self, text: str) -> str:
+        """Say something; the answer."""
         return self.conversation.say(text, self.events.append)
 
     @property
     def streamed(self) -> str:
+        """All of the answers that was heard as it came."""
         return "".join(event.text for event in self.events if isinstance(event, Text))
 
     @property
     def notices(self) -> list[str]:
+        """What the program has said about the answers."""
         return [event.text for event in self.events if isinstance(event, Notice)]
 
     @property
@@ -76,10 +79,12 @@ class Talk:
 
 @pytest.fixture
 def talk(tmp_path: Path, server: ScriptedServer) -> Talk:
+    """A conversation that has not begun."""
     return Talk(tmp_path, server.base_url)
 
 
 def roles(server: ScriptedServer, request: int = -1) -> list[str]:
+    """Who speaks in the messages of a request, in their order."""
     return [message["role"] for message in server.requests[request].body["messages"]]
 
 
@@ -88,6 +93,12 @@ def system(server: ScriptedServer, request: int = -1) -> str:
     messages = server.requests[request].body["messages"]
     last = next(message for message in reversed(messages) if message["role"] == "user")
     return f"{messages[0]['content']}\n\n{last['content']}"
+
+
+def searched(server: ScriptedServer) -> str:
+    """What a search has found for the last message."""
+    found = system(server).partition('<memory path="search_files">')[2]
+    return found.partition("</memory>")[0]
 
 
 def said(server: ScriptedServer) -> list[str]:
@@ -112,13 +123,18 @@ def results(server: ScriptedServer, request: int = -1) -> dict[str, str]:
 def test_a_turn_is_on_disk_before_the_model_is_asked_and_the_answer_streams(
     talk: Talk, server: ScriptedServer
 ) -> None:
+    """The model is offered the four tools, and told what time it is."""
     seen: list[str] = []
 
     def look(body: dict[str, Any]) -> Step:
+        """See what is on disk while the model is asked."""
         seen.append(talk.kept)
         return say("Oolong ", "and ", "惠明茶。")
 
-    server.script(look, look)
+    server.script(
+        look,
+        look,
+    )
     assert talk.say("What tea do I like?\n我喜欢什么茶？") == "Oolong and 惠明茶。"
     assert [event.text for event in talk.events if isinstance(event, Text)] == [
         "Oolong ",
@@ -146,6 +162,7 @@ def test_a_turn_is_on_disk_before_the_model_is_asked_and_the_answer_streams(
 def test_memory_stands_between_marks_that_neither_it_nor_its_name_can_forge(
     talk: Talk, server: ScriptedServer
 ) -> None:
+    """Whatever it says is data."""
     server.script(
         calls(("open", {"path": FACT}), ("open", {"path": [*FILES][2]})),
         say("Done."),
@@ -171,6 +188,7 @@ def test_memory_stands_between_marks_that_neither_it_nor_its_name_can_forge(
 def test_each_of_the_four_tools_is_called_and_answered(
     talk: Talk, server: ScriptedServer
 ) -> None:
+    """In the order of the calls, and the listener hears of each."""
     server.script(
         calls(("search_files", {"query": "oolong"})),
         calls(("grep", {"pattern": "oolong"}), ("open", {"path": FACT})),
@@ -178,41 +196,38 @@ def test_each_of_the_four_tools_is_called_and_answered(
         say("Oolong, since 30 April."),
     )
     assert talk.say("Which tea?") == "Wait.\n\nOolong, since 30 April." == talk.streamed
-    assert roles(server)[1:] == [
-        "user",
-        *["assistant", "tool"],
-        *["assistant", "tool", "tool"],
-        "assistant",
-        "tool",
-    ]
-    answers = [
-        message["content"]
-        for message in server.requests[-1].body["messages"]
-        if message["role"] == "tool"
-    ]
+    called = ["assistant", "tool"]
+    assert roles(server)[1:] == ["user", *called, *called, "tool", *called]
+    messages = server.requests[-1].body["messages"]
+    answers = [one["content"] for one in messages if one["role"] == "tool"]
     assert "yesterday [30 April 2026]" in answers[0]
     assert answers[1].startswith("1 line in 1 of ")
     assert answers[2].startswith(f"{FACT}  Fri  1 line\n")
     assert answers[3] == f"Closed {FACT}; no file is open."
-    called = [event for event in talk.events if isinstance(event, ToolCalled)]
-    assert [event.name for event in called] == ["search_files", "grep", "open", "close"]
-    assert called[1].brief == answers[1].split("\n")[0]
-    assert talk.kept.endswith(
-        "- **assistant** 09:30: Wait.\n\n  Oolong, since 30 April.\n"
-    )
+    heard = [event for event in talk.events if isinstance(event, ToolCalled)]
+    assert [event.name for event in heard] == ["search_files", "grep", "open", "close"]
+    assert heard[1].brief == answers[1].split("\n")[0]
+    assert talk.kept.endswith(": Wait.\n\n  Oolong, since 30 April.\n")
 
 
 def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(
     talk: Talk, server: ScriptedServer
 ) -> None:
-    """In the answer to the call that opened it, and beside the message once it has changed, and from the next message on."""
+    """In the answer to the call that opened it.
+
+    And beside the message once it has changed, and from the next message on.
+    """
 
     def edit(body: dict[str, Any]) -> Step:
+        """Change the file between two steps."""
         (talk.root / FACT).write_text("Likes water now.\n")
         return calls(("grep", {"pattern": "water"}))
 
     server.script(
-        calls(("open", {"path": FACT})), edit, say("Water."), say("Still open.")
+        calls(("open", {"path": FACT})),
+        edit,
+        say("Water."),
+        say("Still open."),
     )
     talk.say("Open it.")
     talk.say("And now?")
@@ -226,38 +241,31 @@ def test_an_open_file_is_in_the_prompt_once_and_is_read_anew_at_every_step(
     )
 
 
-@pytest.mark.parametrize(
-    "long",
-    ["[" * 100_000, '{"pattern": "' + "x" * 900_000 + '"}'],
-    ids=["lists", "a pattern"],
-)
 def test_wrong_calls_are_answered_and_not_fatal(
-    talk: Talk, server: ScriptedServer, long: str
+    talk: Talk, server: ScriptedServer
 ) -> None:
+    """Some endpoints refuse to read a call again that is no JSON of some size."""
     server.plain = True
     wrong = [
         ("grep", '{"pattern": "x'),
         ("run", {"line": "id"}),
         ("open", {"path": "/etc/passwd"}),
-        ("grep", long),
+        ("grep", '{"pattern": "' + "x" * 900_000 + '"}'),
+        ("grep", "[" * 100_000),
     ]
-    server.script(calls(*wrong), say("Sorry."))
+    server.script(
+        calls(*wrong),
+        say("Sorry."),
+    )
     assert talk.say("Try.") == "Sorry."
     answers = results(server)
-    assert list(answers) == ["call_a", "call_b", "call_c", "call_d"]
+    assert len(answers) == 5
     assert all(answer.startswith("Error: ") for answer in answers.values())
-    sent = [
-        call["function"]["arguments"]
-        for call in server.requests[-1].body["messages"][2]["tool_calls"]
-    ]
-    assert sent[0] == sent[3] == "{}", (
-        "some endpoints refuse to read a call again that is no JSON"
-    )
-    assert all(
-        len(event.brief) <= 160
-        for event in talk.events
-        if isinstance(event, ToolCalled)
-    )
+    sent = server.requests[-1].body["messages"][2]["tool_calls"]
+    for number in (0, 3, 4):
+        assert sent[number]["function"]["arguments"] == "{}"
+    called = [event for event in talk.events if isinstance(event, ToolCalled)]
+    assert all(len(event.brief) <= 160 for event in called)
 
 
 def test_calls_end_at_the_step_limit_with_an_answer_without_tools(
@@ -266,7 +274,14 @@ def test_calls_end_at_the_step_limit_with_an_answer_without_tools(
     """Where the model calls even then, that is said."""
     talk = Talk(tmp_path, server.base_url, "steps: 2\n")
     look = calls(("grep", {"pattern": "tea"}))
-    server.script(look, look, say("Enough."), look, look, look)
+    server.script(
+        look,
+        look,
+        say("Enough."),
+        look,
+        look,
+        look,
+    )
     assert talk.say("Search for ever.") == "Enough."
     choices = [request.body.get("tool_choice") for request in server.requests]
     assert choices == [None, None, "none"]
@@ -279,12 +294,18 @@ def test_calls_end_at_the_step_limit_with_an_answer_without_tools(
 
 
 def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -> None:
-    """One that was not shown is marked, whenever it is cited again, and counts as none."""
+    """One that was not shown is marked, and counts as none.
+
+    So it is whenever it is cited again.
+    """
     (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba.\n")
     cites = say(
         f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3, facts/2026-06-01-tuba.md:1."
     )
-    server.script(cites, cites)
+    server.script(
+        cites,
+        cites,
+    )
     marked = f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3 [?], facts/2026-06-01-tuba.md:1 [?]."
     assert (
         talk.say("Which oolong tea?") == marked == talk.say("Sure?")
@@ -301,61 +322,39 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
 @pytest.mark.parametrize(
     ("messages", "found"),
     [
-        (
-            ["Where does Nadia work?", "And since when?"],
-            ["2026-05-01-nadia", "2026-05-01-nadia"],
-        ),
-        (
-            ["王伟在哪里工作？", "从什么时候开始？"],
-            ["2026-05-02-王伟", "2026-05-02-王伟"],
-        ),
-        (
-            ["Where does Nadia work?", "Who polished the tuba?"],
-            ["2026-05-01-nadia", "tuba-1"],
-        ),
-        (
-            [
-                "Hello!",
-                "你好",
-                "How do volcanoes erupt?",
-                "Good evening, dear!",
-                "was it polished",
-            ],
-            [*["A search for the last message found nothing."] * 3, "evening", "tuba"],
-        ),
+        (["Where does Nadia work?", "And since when?"], "2026-05-01-nadia"),
+        (["王伟在哪里工作？", "从什么时候开始？"], "2026-05-02-王伟"),
+        (["Where does Nadia work?", "Who polished the tuba?"], "tuba-1"),
+        (["你好"], "A search for the last message found nothing."),
+        (["Good evening, dear!"], "evening"),
     ],
 )
 def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with(
-    talk: Talk, server: ScriptedServer, messages: list[str], found: list[str]
+    talk: Talk, server: ScriptedServer, messages: list[str], found: str
 ) -> None:
-    """Whatever the form of the message, within their budget, and what they are; none where the store leaves that to the model."""
-    (talk.root / "facts/2026-05-01-nadia.md").write_text(
-        "Nadia has worked at the harbour office since March 2024.\n"
-    )
-    (talk.root / "facts/2026-05-02-王伟.md").write_text(
-        "王伟从2024年3月起在港务局工作。\n"
-    )
-    (talk.root / "facts/2026-05-03-evening.md").write_text(
-        "Nadia had a good evening, dear to her.\n"
-    )
+    """Whatever its form, within their budget, and what they are.
+
+    None where the store leaves that to the model.
+    """
+    facts = {
+        "facts/2026-05-01-nadia.md": "Nadia has worked at the harbour office since March 2024.\n",
+        "facts/2026-05-02-王伟.md": "王伟从2024年3月起在港务局工作。\n",
+        "facts/2026-05-03-evening.md": "Nadia had a good evening, dear to her.\n",
+    }
     for n in range(40):
-        (talk.root / f"facts/tuba-{n}.md").write_text(
-            f"The tuba number {n} " + "was polished " * 30 + "\n"
-        )
-    server.default = say("Yes.")
-    for message, path in zip(messages, found, strict=True):
-        talk.say(message)
-        beside = (
-            system(server)
-            .partition('<memory path="search_files">')[2]
-            .partition("</memory>")[0]
-        )
-        assert path in beside and "search for the last message" in beside
-        assert count_tokens(beside) <= RECALL_TOKENS + 2
-    Talk(talk.root.parent, server.base_url, "recall: tools\n").say(
-        "Where does Nadia work?"
+        facts[f"facts/tuba-{n}.md"] = f"The tuba number {n} {'was polished ' * 30}\n"
+    lay(
+        talk.root,
+        facts,
     )
-    assert "search_files" not in server.requests[-1].body["messages"][-1]["content"]
+    server.default = say("Yes.")
+    for message in messages:
+        talk.say(message)
+    beside = searched(server)
+    assert found in beside and "search for the last message" in beside
+    assert count_tokens(beside) <= RECALL_TOKENS + 2
+    Talk(talk.root.parent, server.base_url, "recall: tools\n").say("Nadia's work?")
+    assert searched(server) == ""
 
 
 def test_the_best_facts_stand_behind_the_best_passage(talk: Talk) -> None:
@@ -379,9 +378,13 @@ def test_the_best_facts_stand_behind_the_best_passage(talk: Talk) -> None:
 def test_off_the_record_no_file_changes_and_the_talk_goes_on(
     talk: Talk, server: ScriptedServer
 ) -> None:
-    """The model still sees what was said before, opens files, and cites them."""
+    """The model still sees what was said before.
+
+    It opens files, and cites them.
+    """
 
     def files() -> dict[Path, bytes]:
+        """Every file of hers, but the cache."""
         return {
             one: one.read_bytes()
             for one in talk.root.rglob("*")
@@ -413,10 +416,15 @@ def test_off_the_record_no_file_changes_and_the_talk_goes_on(
 def test_a_model_without_tools_gets_the_best_passages_with_each_message(
     talk: Talk, server: ScriptedServer
 ) -> None:
-    """Found out once, told in one line; the passages are data, and those of the last message only."""
+    """Found out once, told in one line.
+
+    The passages are data, and those of the last message only.
+    """
     (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba on Sundays.\n")
     server.script(
-        fail(400, "gemma:2b does not support tools"), say("Oolong."), say("The tuba.")
+        fail(400, "gemma:2b does not support tools"),
+        say("Oolong."),
+        say("The tuba."),
     )
     assert talk.say("Which oolong do I like?") == "Oolong."
     assert talk.say("Who plays the tuba?") == "The tuba."
@@ -440,61 +448,35 @@ def test_a_model_without_tools_gets_the_best_passages_with_each_message(
 
 
 @pytest.mark.parametrize("setting", ["tools: false\n", "recall: before\n"])
-@pytest.mark.parametrize("before", ["", "word " * 40_000])
 def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
-    tmp_path: Path, server: ScriptedServer, setting: str, before: str
+    tmp_path: Path, server: ScriptedServer, setting: str
 ) -> None:
+    """However long the message is."""
     talk = Talk(tmp_path, server.base_url, setting)
-    for n in range(60):
-        (talk.root / f"facts/tuba-{n}.md").write_text(
-            f"The tuba number {n} " + "was polished " * 40 + "\n"
-        )
+    polished = "was polished " * 40
+    lay(talk.root, {f"facts/tuba-{n}.md": f"Tuba {n} {polished}\n" for n in range(60)})
     server.default = say("Read.")
-    talk.say(f"{before}Which tuba was polished?")
-    found = (
-        system(server)
-        .partition('<memory path="search_files">')[2]
-        .partition("</memory>")[0]
-    )
+    talk.say(f"{'word ' * 40_000}Which tuba was polished?")
+    found = searched(server)
     assert "facts/tuba-" in found and count_tokens(found) < TOOLLESS_RECALL_TOKENS + 20
     assert "tools" not in server.requests[0].body
-
-
-def test_code_and_calls_in_an_answer_are_text(
-    talk: Talk, server: ScriptedServer
-) -> None:
-    text = (
-        'So:\n```json\n{"name": "open", "arguments": {}}\n```\n[[Inês]], a < b: x = {'
-    )
-    server.script(say(*text))
-    assert talk.say("Show me code.") == text == talk.streamed
 
 
 def test_what_a_model_thinks_is_neither_kept_nor_sent_back(
     talk: Talk, server: ScriptedServer
 ) -> None:
-    """And one that only thinks has answered nothing; what turns out to be thoughts when their end comes had streamed by then."""
+    """And one that only thinks has answered nothing."""
     server.script(
         calls(("grep", {"pattern": "tea"}), text="<think>I should look.</think>"),
         say("<thi", "nk>Oolong, cle", "arly.</th", "ink>\n\nOolong."),
         say("<think>Hm."),
-        say("It is clearly that.", "</think>\n\nOolong, again."),
     )
     assert talk.say("Which tea?") == "Oolong."
     with pytest.raises(ModelError, match="answered nothing"):
         talk.say("Sure?")
     sent = json.dumps([request.body for request in server.requests])
     assert not re.search("clearly|should look|think|Hm", talk.kept + sent)
-    assert "- **assistant** 09:30: Oolong.\n" in talk.kept and talk.kept.endswith(
-        "[no answer]\n"
-    )
-    assert talk.say("Again?") == "Oolong, again." and talk.streamed.endswith(
-        "Oolong, again."
-    )
-    assert (
-        talk.kept.endswith("- **assistant** 09:30: Oolong, again.\n")
-        and len(server.requests) == 4
-    )
+    assert talk.kept.endswith("[no answer]\n")
 
 
 # -- the window --------------------------------------------------------------------------------------------------
@@ -508,45 +490,34 @@ def summarises(body: dict[str, Any]) -> bool:
 def test_what_leaves_the_window_is_summarised_by_the_model(
     tmp_path: Path, server: ScriptedServer
 ) -> None:
+    """The summary so far is built upon, unless a person has changed what it is of."""
+
     def answer(body: dict[str, Any]) -> Step:
         if not summarises(body):
             return say("Noted. " + "hmm, " * 15)
         return say(f"The cat is {'豆豆' if '豆豆' in str(body) else '糖糖'}.")
 
     server.default = answer
-    talk = Talk(
-        tmp_path,
-        server.base_url,
-        "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n",
-    )
-    for text in (
-        "My cat is called 糖糖. She is old.",
-        "I moved to Porto.",
-        "I work on bridges.",
-        "I play the tuba.",
-    ):
+    settings = "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n"
+    talk = Talk(tmp_path, server.base_url, settings)
+    told = ["My cat is called 糖糖. She is old.", "I moved to Porto."]
+    for text in (*told, "I work on bridges.", "I play the tuba.", "What did I say?"):
         talk.say(text)
-    talk.say("What did I say?")
     asked = [request.body for request in server.requests if summarises(request.body)]
     assert all("tools" not in body for body in asked)
-    assert "ann: I moved to Porto." in "".join(
-        body["messages"][1]["content"] for body in asked
-    )
-    assert (
-        "The cat is 糖糖." in asked[-1]["messages"][1]["content"]
-    )  # the summary so far is built upon
+    shown = [body["messages"][1]["content"] for body in asked]
+    assert "ann: I moved to Porto." in "".join(shown)
+    assert "The cat is 糖糖." in shown[-1]
     prompt = server.requests[-1].body["messages"]
-    assert (
-        '<memory path="summary">\nThe cat is 糖糖.\n</memory>' in prompt[0]["content"]
-    )
-    assert prompt[1]["role"] == "user" and said(server)[-1] == "What did I say?"
+    summary = '<memory path="summary">\nThe cat is 糖糖.\n</memory>'
+    assert summary in prompt[0]["content"] and said(server)[-1] == "What did I say?"
     assert not any("I moved to Porto." in message["content"] for message in prompt[1:])
-    assert "I moved to Porto." in talk.kept  # and on disk for good
+    assert "I moved to Porto." in talk.kept
     [path] = talk.root.glob("sessions/*/*.md")
     path.write_text(path.read_text().replace("糖糖", "豆豆"))
     talk.say("And now?")
     earlier = server.requests[-1].body["messages"][0]["content"]
-    assert "The cat is 豆豆." in earlier, "what a person changed is told as it is now"
+    assert "The cat is 豆豆." in earlier
 
 
 def test_a_window_opens_with_what_the_person_said(
@@ -563,6 +534,7 @@ def test_a_window_opens_with_what_the_person_said(
 def test_the_summary_lies_beside_the_session_and_goes_with_what_is_forgotten(
     tmp_path: Path, server: ScriptedServer
 ) -> None:
+    """It is used when the talk is resumed."""
     server.default = lambda body: say(
         "The cat is old." if summarises(body) else "Noted. " + "hmm, " * 15
     )
@@ -573,6 +545,7 @@ def test_the_summary_lies_beside_the_session_and_goes_with_what_is_forgotten(
     path = talk.conversation.transcript.path
 
     def resumed() -> str:
+        """What a model is told first where the talk is gone on with."""
         gone_on = Transcript(user, path)
         Conversation(user, talk.conversation.model, lambda: NOW, gone_on).say("And?")
         return str(server.requests[-1].body["messages"][0]["content"])
@@ -586,6 +559,7 @@ def test_the_summary_lies_beside_the_session_and_goes_with_what_is_forgotten(
 def test_a_line_from_later_than_today_says_so(
     talk: Talk, server: ScriptedServer
 ) -> None:
+    """So that nobody takes it for what holds."""
     later = "facts/2027-02-01-oboe.md"
     (talk.root / later).write_text("Plays the oboe.\n")
     server.script(say("The oboe."))
@@ -611,6 +585,10 @@ def test_a_line_from_later_than_today_says_so(
 def test_a_failure_is_one_clear_line_and_the_next_message_works(
     tmp_path: Path, server: ScriptedServer, script: list[Answer], sentence: str
 ) -> None:
+    """It never repeats the key.
+
+    Endpoints refuse two turns of one role in a row, so both messages are one.
+    """
     talk = Talk(tmp_path, server.base_url, timeout=0.3)
     server.script(*script)
     with pytest.raises(ModelError) as failure:
@@ -622,33 +600,29 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     server.forget()
     server.script(say("Here again."))
     assert talk.say("Second.") == "Here again."
-    # Both messages of the person reach the model, as one turn: endpoints refuse two turns of one role in a row.
     assert [role for role in roles(server) if role != "system"] == ["user"]
     assert server.requests[-1].body["messages"][1]["content"].startswith(
         "First.\n\n"
     ) and said(server) == ["Second."]
 
 
-@pytest.mark.parametrize("half", ["Half of an", "Half of `an", "Half of <an"])
 @pytest.mark.parametrize("step", [cut, functools.partial(cut, cleanly=True), hang])
 def test_a_partial_answer_is_kept_and_marked(
-    tmp_path: Path, server: ScriptedServer, step: Callable[[str], Step], half: str
+    tmp_path: Path, server: ScriptedServer, step: Callable[[str], Step]
 ) -> None:
+    """Also one that may have been about to think, or to call a tool."""
     talk = Talk(tmp_path, server.base_url, timeout=0.3)
+    look = calls(("grep", {"pattern": "tea"}), text="Let me look.")
     server.script(
-        step(half),
-        calls(("grep", {"pattern": "tea"}), text="Let me look."),
+        step("Half of <an"),
+        look,
         fail(401, "no"),
         say("Whole."),
     )
     for asked in ("Tell me.", "Go on."):
         with pytest.raises(ModelError):
             talk.say(asked)
-    kept = f"- **ann** 09:30: Tell me.\n- **assistant** 09:30: {half} [interrupted]\n"
-    kept += (
-        "- **ann** 09:30: Go on.\n- **assistant** 09:30: Let me look. [interrupted]\n"
-    )
-    assert talk.kept == kept and talk.say("Again.") == "Whole."
-    assert (
-        talk.kept == f"{kept}- **ann** 09:30: Again.\n- **assistant** 09:30: Whole.\n"
-    )
+    assert talk.say("Again.") == "Whole."
+    turns = [line.partition(":30: ")[2] for line in talk.kept.splitlines()]
+    partial = ["Half of <an [interrupted]", "Let me look. [interrupted]"]
+    assert turns == ["Tell me.", partial[0], "Go on.", partial[1], "Again.", "Whole."]
