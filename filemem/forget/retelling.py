@@ -10,7 +10,7 @@ from typing import Any
 
 from filemem.forget.sections import write_section
 from filemem.llm import prompt
-from filemem.llm.asking import ask_for_call
+from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError
 from filemem.store.bullets import Bullet
 from filemem.store.compactions import Compacted
@@ -206,7 +206,7 @@ def _ask(
     """
     shown = prompt.data("sessions", "\n".join(turn.text for turn in turns))
     try:
-        reply = ask_for_call(model, "retell", redact(shown)[0])
+        reply = ask(model, "retell", redact(shown)[0], by_call=True)
     except ModelError as error:
         return str(error)
     by_label = {turn.label: turn for turn in turns}

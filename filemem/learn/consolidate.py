@@ -22,7 +22,7 @@ from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
-from filemem.llm.asking import ask_for_call
+from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError, PromptTooLong, Reply
 from filemem.store import config
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
@@ -199,7 +199,7 @@ class Reading:
 
     def _ask(self, told: str) -> Reply:
         """Have the model note what is worth it, and count what that takes."""
-        reply = ask_for_call(self.model, "consolidate", told)
+        reply = ask(self.model, "consolidate", told, by_call=True)
         self.requests += 1
         self.tokens += sum(reply.usage)
         return reply

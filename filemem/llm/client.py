@@ -86,9 +86,20 @@ _UNSUPPORTED = re.compile(r"support|enabled|requires|not (allowed|permitted)")
 _ODD = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 
+_asking = threading.local()
+"""Has, as `model`, the model that asks in a thread."""
+
+
+def _watch_connection(request: Any) -> None:
+    """Have the model that asks know its connection as soon as that stands."""
+    model = getattr(_asking, "model", None)
+    if model:
+        request.extensions["trace"] = model.note_connection
+
+
 @functools.lru_cache(maxsize=16)
 def _client(url: str, key: str, timeout: float) -> "openai.OpenAI":
-    """Return the one client for an endpoint, whose connections all its models share.
+    """Return the one client for an endpoint, which all its models share.
 
     Raises:
         ValueError, ImportError: the address or a proxy of the environment is no good.
@@ -104,6 +115,7 @@ def _client(url: str, key: str, timeout: float) -> "openai.OpenAI":
             timeout=openai.Timeout(timeout, connect=min(CONNECT_S, timeout)),
             trust_env=not on_this_machine,  # no proxy knows a server on this one
             follow_redirects=False,
+            event_hooks={"request": [_watch_connection]},
         ),
     )
 
@@ -188,21 +200,27 @@ class OpenAIModel(ModelEndpoint):
     A Ctrl-C while it answers closes the connection and goes on up.
     """
 
-    _stream: "openai.Stream[Any] | None" = None
+    _socket: socket.socket | None = None
     _is_stopped = False
     _counts_usage = True  # until an endpoint says that it does not know how
 
     def hang_up(self) -> None:
-        """End the answer under way, from another thread: `ask` raises ModelError."""
+        """End the answer under way, from another thread: `ask` raises ModelError.
+
+        Whether or not a byte of it has come.
+        """
         self._is_stopped = True
-        stream = self._stream
-        if stream:
-            network = stream.response.extensions["network_stream"]
+        if self._socket:
             with suppress(OSError):  # it may have ended this moment
                 # The plain socket, also below TLS: it wakes whoever waits for a byte.
-                socket.socket.shutdown(
-                    network.get_extra_info("socket"), socket.SHUT_RDWR
-                )
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def note_connection(self, event: str, info: dict[str, Any]) -> None:
+        """Hear of what the HTTP library does, and note the socket of a connection."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._socket = info["return_value"].get_extra_info("socket")
+            if self._is_stopped:
+                self.hang_up()
 
     def ask(
         self, messages: Messages, tools: Tools, on_text: OnText, **options: Any
@@ -252,29 +270,42 @@ class OpenAIModel(ModelEndpoint):
 
     def _read(self, request: dict[str, Any], parser: StreamParser) -> None:
         """Ask, and have the parser take in each event as plain JSON values."""
+        completions = self._connect().chat.completions
+        _asking.model = self
+        try:
+            # A connection of its own, which can be shut down whatever is on its way.
+            with completions.create(
+                model=self.name,
+                stream=True,
+                extra_headers={"Connection": "close"},
+                **request,
+            ) as stream:
+                self._feed(stream, parser)
+        finally:
+            _asking.model = None
+
+    def _feed(self, stream: "openai.Stream[Any]", parser: StreamParser) -> None:
+        """Have the parser take in what comes of one answer, streamed or in one piece.
+
+        Raises:
+            IncompleteAnswer: the connection breaks.
+        """
         import openai  # noqa: PLC0415
 
-        completions = self._connect().chat.completions
-        with completions.create(model=self.name, stream=True, **request) as stream:
-            self._stream = stream
-            if self._is_stopped:  # before it began
-                raise IncompleteAnswer(BROKEN_OFF)
-            try:
-                response = stream.response
-                if "json" not in response.headers.get("content-type", ""):
-                    for event in stream:
-                        parser.feed(event.to_dict(warnings=False))
-                    return
-                whole = json.loads(response.read())
-                if whole.get("error"):
-                    raise openai.APIError("", response.request, body=whole["error"])
-                parser.feed(whole)
-            except openai.APITimeoutError:
-                raise
-            except (openai.APIConnectionError, _http().RequestError):
-                raise IncompleteAnswer(BROKEN_OFF) from None
-            finally:
-                self._stream = None
+        response = stream.response
+        try:
+            if "json" not in response.headers.get("content-type", ""):
+                for event in stream:
+                    parser.feed(event.to_dict(warnings=False))
+                return
+            whole = json.loads(response.read())
+        except openai.APITimeoutError:
+            raise
+        except (openai.APIConnectionError, _http().RequestError):
+            raise IncompleteAnswer(BROKEN_OFF) from None
+        if whole.get("error"):
+            raise openai.APIError("", response.request, body=whole["error"])
+        parser.feed(whole)
 
 
 class Embedder(ModelEndpoint):

@@ -300,18 +300,6 @@ def test_nothing_is_asked_twice_once_text_has_come() -> None:
         assert session.ask().text == "again"
 
 
-# One client serves all models of the process.
-
-
-def test_a_thousand_chats_need_no_thousand_clients_or_connections() -> None:
-    """A model for each chat costs some bytes; a request takes whatever client is idle, with its open connection."""
-    with ScriptedServer() as server:
-        server.default, server.plain = say("Hi"), True
-        models = [OpenAIModel("gpt-x", server.base_url) for _ in range(20)]
-        assert {model.ask(MESSAGES, [], len).text for model in models} == {"Hi"}
-        assert len({request.port for request in server.requests}) == 1
-
-
 # Ctrl-C.
 
 
@@ -411,8 +399,9 @@ def stopped(step: Step, longest: float) -> str:
         flood(STREAM, CHUNK % b"la ", pause=0.01),
         flood(STREAM, b": still there\n\n", pause=0.01),
         flood(HEAD + b"\r\n", b" ", pause=0.01),
+        hang(),
     ],
-    ids=["text", "comments", "one body"],
+    ids=["text", "comments", "one body", "not a byte"],
 )
 def test_an_answer_ends_at_its_time(step: Step) -> None:
     stopped(step, longest=0.6)
