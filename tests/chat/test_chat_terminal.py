@@ -1,4 +1,5 @@
-"""A person talks with filemem in a terminal: what they type arrives as typed, what they see is plain, and no key loses a word.
+"""A person talks with filemem in a terminal: what they type arrives as typed, what they
+see is plain, and no key loses a word.
 
 Where the output is no terminal it is plain text or JSON, with an exit code that a script can trust.
 """
@@ -22,6 +23,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
+    """Ann, and what she has told."""
     files = {
         "profile.md": "# Ann\n\nAn engineer.\n",
         FACT: "Likes oolong tea.\n",
@@ -35,6 +37,7 @@ def store(tmp_path: Path) -> Path:
 def environment(
     store: Path, server: ScriptedServer | None = None, **more: str
 ) -> dict[str, str]:
+    """What the program is told by its environment."""
     return clean(store, **more) | (server.environment if server else {})
 
 
@@ -45,6 +48,7 @@ def chat(
     columns: int = 100,
     **env: str,
 ) -> Terminal:
+    """`filemem chat` in a terminal."""
     return Terminal(
         ["filemem", "chat", *options],
         environment(store, server, **env),
@@ -85,13 +89,29 @@ def said(server: ScriptedServer) -> Any:
     )
 
 
+def exchange(
+    term: Terminal,
+    *steps: tuple[str, str],
+) -> None:
+    """Type each line, and wait for what is told of it and for the prompt."""
+    for typed, told in steps:
+        term.type(f"{typed}\r")
+        term.expect(told)
+        if not told.endswith("[y/N]: "):
+            term.expect("> ")
+
+
 # -- a talk ----------------------------------------------------------------------------
 
 
 def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> None:
+    """The answer is shown without Markdown's marks."""
     look = calls(("grep", {"pattern": "oolong"}), text="\n\nLet me look.\n\n")
     code = "```\n`a ** b`\n```\n"
-    server.script(look, say("# Tea", f"\n\n**Oolong**, `hot`, 2**4 g.\n{code}\n"))
+    server.script(
+        look,
+        say("# Tea", f"\n\n**Oolong**, `hot`, 2**4 g.\n{code}\n"),
+    )
     with chat(store, server) as term:
         greeting = term.expect("\n> ")
         assert greeting.startswith("ann, gpt-x. Memories are in memory_store/ann.\n")
@@ -100,7 +120,7 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
         told = f"Let me look.\nTea\n\nOolong, hot, 2**4 g.\n{code}"
-        assert answer == f"Which tea?\n{told}> ", "without Markdown's marks"
+        assert answer == f"Which tea?\n{told}> "
         term.type("\x04")
         assert term.end() == 0
         ends = re.sub(r"\s+", " ", term.screen.rpartition("The conversation is in ")[2])
@@ -114,58 +134,55 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
 def test_ctrl_c_stops_the_answer_and_not_the_program(
     store: Path, server: ScriptedServer
 ) -> None:
+    """A sign of work stands there until the answer begins."""
     server.script(hang("Half of an "))
     server.default = say("Whole.")
     with chat(store, server) as term:
         term.expect("\n> ")
         term.type("Tell me\r")
         term.expect("Half of an")
-        assert "looking …" in term.raw and "looking …" not in term.screen, (
-            "a sign of work until the answer begins"
-        )
+        assert "looking …" in term.raw and "looking …" not in term.screen
         term.interrupt("Stopped.\n> ")
         term.type("half a line")
         term.expect("half a line")
         term.interrupt("Ctrl-D or /quit ends.\n> ")
-        for typed, answer in [
+        exchange(
+            term,
             ("Again", "Whole."),
-            ("/off", "what was said before is."),
-            ("I left Ghent", "Whole."),
-        ]:
-            term.type(f"{typed}\r")
-            term.expect(answer)
-            term.expect("\n> ")
+            ("/off", "before is."),
+            ("I left", "Whole."),
+        )
         term.type("exit\r")
         assert term.end() == 0
         assert "Traceback" not in term.screen
-    assert session(store) == (
-        "- **ann**: Tell me\n- **assistant**: Half of an [interrupted]\n- **ann**: Again\n- **assistant**: Whole.\n"
-    )
+    kept = "- **ann**: Tell me\n- **assistant**: Half of an [interrupted]\n"
+    assert session(store) == f"{kept}- **ann**: Again\n- **assistant**: Whole.\n"
 
 
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}], ids=["colour", "none"])
 def test_a_failure_is_one_red_line_and_the_next_works(
     store: Path, server: ScriptedServer, env: dict[str, str]
 ) -> None:
+    """Red where colours are wanted."""
+    look = calls(("grep", {"pattern": "oolong"}))
     server.script(
         fail(401, "no"),
         cut("Half"),
-        calls(("grep", {"pattern": "oolong"})),
+        look,
         say("Here."),
     )
     with chat(store, server, columns=200, **env) as term:
         term.expect("\n> ")
-        term.type("One\r")
-        assert re.fullmatch(
-            r"One\ngpt-x at 127\.0\.0\.1:\d+: the key .*\n> ", term.expect("\n> ")
-        )
-        term.type("Two\r")
-        assert re.fullmatch(
-            r"Two\nHalf\ngpt-x at .*broke off.*\n> ", term.expect("\n> ")
+        exchange(
+            term,
+            ("One", "gpt-x at 127.0.0.1:"),
+            ("Two", "Half\ngpt-x at"),
         )
         assert ("\x1b[31mgpt-x at" in term.raw) is not bool(env)
-        term.type("Three\r")
-        term.expect("Here.\n> ")
+        exchange(
+            term,
+            ("Three", "Here."),
+        )
         assert not (env and COLOUR.search(term.raw))
 
 
@@ -190,8 +207,11 @@ def test_a_failure_is_one_red_line_and_the_next_works(
 def test_citations_are_numbers_with_dated_sources_below(
     store: Path, server: ScriptedServer, question: str, text: str, shown: str
 ) -> None:
-    """In the person's language, wherever the stream is cut; a pipe and the session have them as they are; one that the model was
-    not shown is marked."""
+    """In the person's language, wherever the stream is cut.
+
+    A pipe and the session have them as they are; one that the model was not shown is
+    marked.
+    """
     server.default = say(*text)
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
@@ -204,23 +224,16 @@ def test_citations_are_numbers_with_dated_sources_below(
     )
 
 
-@pytest.mark.parametrize(
-    ("message", "line"),
-    [
-        ("Remember that I like tea.", "Kept as a fact: “I like tea.”, facts/"),
-        ("记住：我爱喝茶。", "已记为一条事实：“我爱喝茶。”，facts/"),
-    ],
-)
 def test_model_and_person_are_told_what_was_kept(
-    store: Path, server: ScriptedServer, message: str, line: str
+    store: Path, server: ScriptedServer
 ) -> None:
+    """In the person's language."""
     server.script(say("Fine."))
-    done = run(store, server, "-m", message)
+    done = run(store, server, "-m", "记住：我爱喝茶。")
+    line = "已记为一条事实：“我爱喝茶。”，facts/"
     assert done.stdout == "Fine.\n" and done.stderr.startswith(line)
-    assert (
-        line
-        in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
-    )
+    asked = server.requests[0].body["messages"][-1]["content"]
+    assert line in asked.partition("<program>")[2]
 
 
 def test_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
@@ -233,16 +246,13 @@ def test_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
 
 @pytest.mark.parametrize(
     "keys",
-    [
-        "first\nsecond\n\nfourth\n",
-        "\x1b[200~first\nsecond\n\nfourth\x1b[201~\r",
-        "first\nsecond\n\nfourth\r",
-    ],
-    ids=["raw", "bracketed", "raw without a last line end"],
+    ["first\nsecond\n\nfourth\r", "\x1b[200~first\nsecond\n\nfourth\x1b[201~\r"],
+    ids=["raw", "bracketed"],
 )
 def test_lines_pasted_together_are_one_message(
     store: Path, server: ScriptedServer, keys: str
 ) -> None:
+    """However the terminal hands them over."""
     server.script(say("Read."))
     with chat(store, server) as term:
         term.expect("\n> ")
@@ -255,7 +265,10 @@ def test_lines_pasted_together_are_one_message(
 def test_the_slash_commands_are_filemems_own(
     store: Path, server: ScriptedServer
 ) -> None:
-    """Each is the command of its name, for this user; none is a turn; what it deletes is asked about, and may be this talk."""
+    """Each is the command of its name, for this user; none is a turn.
+
+    What it deletes is asked about, and may be this talk.
+    """
     editor = store / "editor"
     editor.write_text("#!/bin/sh\necho '- Plays the tuba.' >> \"$1\"\n")
     editor.chmod(0o700)
@@ -264,58 +277,41 @@ def test_the_slash_commands_are_filemems_own(
     at = ("--today", "2026-11-20T09:45")
     with chat(store, server, *at, columns=200, EDITOR=str(editor)) as term:
         term.expect("ends.\n> ")
-        steps = [
+        exchange(
+            term,
             ("/help", "Ctrl-C stops an answer.\n"),
-            ("Help", "Ctrl-C stops an answer.\n"),
-            ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
-            (
-                "／Search\u3000oolong",
-                f"{FACT}  Fri\n   1  Likes oolong tea.\n",
-            ),  # as a Chinese keyboard sets a blank
+            ("／Search\u3000oolong", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             ("\x1b[200~/remember Owns a cat.\nAnd a dog.\x1b[201~", "-owns-a-cat"),
             ("/search", "say what, behind /search; /help has what each takes.\n"),
             ("/status", "In every prompt: "),
-            ("/remember --Owns a kettle.", "-owns-a-kettle.md"),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
             ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
             ("/edit profile.md", ""),
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
-            ("\x04", "Stopped.\n"),
-            ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
             ("My canoe leaks.", "Yes.\n"),
-            (
-                "/search canoe",
-                "\n   6  ann: My canoe leaks.\n",
-            ),  # said in this very chat
-            ("/list sessions/**", "sessions/2026/2026-11-20-0945-my-canoe-leaks.md\n"),
+            ("/search canoe", "\n   6  ann: My canoe leaks.\n"),
             ("帮助", "停止正在输出的回答。\n"),
             ("/forget canoe", "[y/N]: "),
-            ("\x03", "Stopped.\n"),
+        )
+        term.interrupt("Stopped.\n")
+        term.expect("> ")
+        exchange(
+            term,
             ("/off", "从现在起什么都不保存；之前说的还在。\n"),
             ("I sold the punt.", "Yes.\n"),
-            ("/off", "From here on everything is kept again.\n"),  # by the last message
+            ("/off", "From here on everything is kept again.\n"),
             ("/off I sold the raft.", "Yes.\n"),
             ("/forget", "[y/N]: "),
             ("y", "its name says it; rename, move or delete it"),
             ("/forget", "/forget WORDS deletes what holds them.\n"),
-        ]
-        for typed, answer in steps:
-            if typed == "\x03":
-                term.interrupt(answer)
-            else:
-                term.type(typed if typed == "\x04" else f"{typed}\r")
-                term.expect(answer)
-            if not answer.endswith("[y/N]: "):
-                term.expect("> ")
+        )
         term.type("/quit\r")
         assert term.end() == 0
         assert "Error: " not in term.screen and "Traceback" not in term.screen
     assert len(server.requests) == 3
-    assert (
-        user / "profile.md"
-    ).read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
+    assert (user / "profile.md").read_text().endswith("- Plays the tuba.\n")
     assert not (user / "facts/hostile.md").exists()
     [path] = (user / "sessions").rglob("*.md")
     assert not re.search("canoe|punt|raft", path.read_text())
@@ -327,91 +323,90 @@ def test_the_slash_commands_are_filemems_own(
 def test_escape_codes_in_memories_and_answers_are_spelt_out(
     store: Path, server: ScriptedServer
 ) -> None:
+    """Of a tool's name, an endpoint's error and a file, too."""
     look = calls(("grep", {"pattern": "Hostile"}), ("\x1b[2Jrm", {"\x1b]0;x\x07": 1}))
-    server.script(look, say(HOSTILE), fail(400, HOSTILE))
+    server.script(
+        look,
+        say(HOSTILE),
+        fail(400, HOSTILE),
+    )
+    spelt = "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
     with chat(store, server, columns=200) as term:
         term.expect("\n> ")
-        for typed, answer in [
-            ("Tea?", "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"),
-            (
-                "/open facts/hostile.md",
-                "Hostile: tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n",
-            ),
+        opened = ("/open facts/hostile.md", f"Hostile: {spelt}")
+        exchange(
+            term,
+            ("Tea?", spelt),
+            opened,
             ("And?", "the request was refused"),
-        ]:
-            term.type(f"{typed}\r")
-            term.expect(answer)
-            term.expect("> ")
+        )
         for sign in ("\x1b]0;", "\x07", "\x1b[31mred", "\x1b[2J", "\u202e"):
             assert sign not in term.raw
-    server.script(calls(("open", {"path": "facts/hostile.md"})), say(HOSTILE))
-    done = run(store, server, "-v", "-m", "Tea?")
-    assert done.stdout == "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
-    assert (
-        done.stderr == 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
+    server.script(
+        calls(("open", {"path": "facts/hostile.md"})),
+        say(HOSTILE),
     )
+    done = run(store, server, "-v", "-m", "Tea?")
+    assert done.stdout == spelt
+    told = 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
+    assert done.stderr == told
 
 
 def test_one_message_prints_the_answer_alone(
     store: Path, server: ScriptedServer
 ) -> None:
-    """Tool calls, notices, what was remembered and what git did are said on standard error."""
-    assert not filemem("init", "--git", env=environment(store), cwd=store).returncode
+    """Tool calls, notices and what was remembered are said on standard error."""
+    look = calls(("grep", {"pattern": "oolong"}))
     server.script(
-        calls(("grep", {"pattern": "oolong"})), say("Oolong, still.", finish="length")
+        look,
+        say("Oolong, still.", finish="length"),
     )
-    done = run(store, server, "-v", "I live in Oslo. Which tea do I like?")
+    done = run(store, server, "-v", "-m", "I live in Oslo. Which tea do I like?")
     assert done.stdout == "Oolong, still.\n" and len(server.requests) == 2
-    for told in (
-        "was cut at the endpoint's limit",
-        'grep {"pattern": "oolong"} -> 1 line',
-    ):
-        assert told in done.stderr
+    assert "was cut at the endpoint's limit" in done.stderr
+    assert 'grep {"pattern": "oolong"} -> 1 line' in done.stderr
     offline = run(store, None, "-m", "I have a dog called Rex.")
     assert offline.stdout == "I found nothing that holds this; your message is kept.\n"
-    assert "No model is configured" not in offline.stderr, (
-        "it was said with the first conversation, if ever"
-    )
+    assert "No model is configured" not in offline.stderr
     first = run(store, None, "-m", "hello", "--user", "bea", "--new")
     assert "\nNo model is configured" in first.stderr
-    assert not [
-        path
-        for path in (store / "memory_store/ann/facts").rglob("*")
-        if "rex" in path.name
-    ]
 
 
 # -- scripts ---------------------------------------------------------------------------
 
 
 def events(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    """What was printed, a JSON object a line."""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
-    server.script(calls(("grep", {"pattern": "oolong"})), say("Ool", "ong."), fail(401))
+    """One a line, and an exit code."""
+    server.script(
+        calls(("grep", {"pattern": "oolong"})),
+        say("Ool", "ong."),
+        fail(401),
+    )
     found = events(run(store, server, "--json-lines", "-m", "Tea?"))
     assert [event["event"] for event in found] == ["call", "text", "text", "answer"]
-    call = {
-        "name": "grep",
-        "arguments": '{"pattern": "oolong"}',
-        "brief": "1 line in 1 of 5 files",
-    }
-    assert found[0] == {"event": "call", **call} and found[-1]["text"] == "Oolong."
+    assert (found[0]["name"], found[-1]["text"]) == ("grep", "Oolong.")
+    assert {*found[0]} == {"event", "name", "arguments", "brief"}
     assert (store / "memory_store/ann" / found[-1]["session"]).exists()
     failed = run(store, server, "--json-lines", "-m", "Tea?")
     assert [event["event"] for event in events(failed)] == ["error"]
     assert (failed.returncode, failed.stderr) == (2, "")
-    for command in ("/help", f"/open {FACT}", "/remember Owns a kettle."):
-        told = events(run(store, server, "--json-lines", "-m", command))
-        assert {event["event"] for event in told} == {"notice"}, command
+    told = events(run(store, server, "--json-lines", "-m", "/remember Owns a kettle."))
+    assert {event["event"] for event in told} == {"notice"}
 
 
 def test_what_had_come_is_kept_where_whoever_listens_is_gone(
     store: Path, server: ScriptedServer
 ) -> None:
     """And all of it where the shell has closed what is written to, and read from."""
-    server.script(say("Ool", "ong."), say("Yes."))
+    server.script(
+        say("Ool", "ong."),
+        say("Yes."),
+    )
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as gone:
@@ -433,16 +428,16 @@ def test_what_had_come_is_kept_where_whoever_listens_is_gone(
 
 
 @pytest.mark.parametrize(
-    ("options", "given"), [(["-m", "Grüß dich, 世界"], ""), ([], "Grüß dich, 世界\n")]
+    ("options", "given", "lang"),
+    [
+        (["-m", "Grüß dich, 世界"], "", "POSIX"),
+        ([], "Grüß dich, 世界\n", "C.UTF-8"),
+    ],
 )
-@pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
 def test_one_message_comes_from_an_option_or_from_standard_input(
-    store: Path,
-    server: ScriptedServer,
-    options: list[str],
-    given: str | None,
-    lang: str,
+    store: Path, server: ScriptedServer, options: list[str], given: str, lang: str
 ) -> None:
+    """In UTF-8, whatever the locale."""
     server.script(say("你好。"))
     done = run(store, server, *options, given=given, LANG=lang)
     assert (done.returncode, done.stdout) == (0, "你好。\n")
@@ -456,7 +451,10 @@ def test_one_message_comes_from_an_option_or_from_standard_input(
 def test_a_store_that_is_not_there_is_asked_about(
     tmp_path: Path, answer: str, made: bool
 ) -> None:
-    """Enter alone begins none where the name was given, as it may be a slip; what is told ends its lines with whole words."""
+    """Enter alone begins none where the name was given, as it may be a slip.
+
+    What is told ends its lines with whole words.
+    """
     with Terminal(
         ["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path), 40
     ) as term:
@@ -474,61 +472,27 @@ def test_a_store_that_is_not_there_is_asked_about(
 def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(
     store: Path, server: ScriptedServer
 ) -> None:
+    """What was said last is shown, and one that is not there is said."""
     server.default = say("Yes,\nindeed.")
-    assert (
-        run(store, server, "--resume", "-m", "Hi").returncode == 2
-    )  # there is none yet
-    for day, text in [
-        ("2026-11-20", "My bicycle is blue."),
-        ("2026-11-21", "My boat is blue."),
-        ("2026-11-22", "茶"),
-    ]:
+    assert run(store, server, "--resume", "-m", "Hi").returncode == 2
+    ann = store / "memory_store/ann"
+    told = {"2026-11-20": "My bicycle is blue.", "2026-11-22": "茶"}
+    for day, text in told.items():
         run(store, server, "-m", text, "--today", day)
     bicycle = "sessions/2026/2026-11-20-0000-my-bicycle-is-blue.md"
+    more = ["-m", "And? " + "x" * 400, "--today", "2026-11-23", "--resume"]
     names = [bicycle, "BICYCLE", "2026-11-20", f"memory_store/ann/{bicycle}"]
     for name in names:
-        assert (
-            run(
-                store,
-                server,
-                "-m",
-                "And? " + "x" * 400,
-                "--resume",
-                name,
-                "--today",
-                "2026-11-23",
-            ).returncode
-            == 0
-        )
-    contents = [
-        message["content"] for message in server.requests[-1].body["messages"][1:]
-    ]
-    assert contents[:2] == ["My bicycle is blue.", "Yes,\nindeed."] and said(
-        server
-    ).startswith("And? ")
-    assert (store / "memory_store/ann" / bicycle).read_text().count(
-        "- **"
-    ) == 2 + 2 * len(names)
-    assert (
-        run(
-            store, server, "--resume", "--message=And?", "--today", "2026-11-24"
-        ).returncode
-        == 0
-    )
-    assert (
-        "And?"
-        in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
-    )
-    for name, told in [
-        (
-            "tuba",
-            "ann has no session tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, ",
-        ),
-        ("../ben/x", "no session"),
-        (FACT, "no session"),
-    ]:
+        assert run(store, server, *more, name).returncode == 0
+    contents = [one["content"] for one in server.requests[-1].body["messages"][1:]]
+    assert contents[:2] == ["My bicycle is blue.", "Yes,\nindeed."]
+    assert (ann / bicycle).read_text().count("- **") == 2 + 2 * len(names)
+    run(store, server, "--resume", "--message=And?", "--today", "2026-11-24")
+    assert "And?" in next((ann / "sessions").rglob("*茶.md")).read_text()
+    latest = "the latest are sessions/2026/2026-11-22-0000-茶.md, "
+    for name, said in (("tuba", latest), ("../ben/x", "no session"), (FACT, "no sess")):
         done = run(store, server, "-m", "And?", "--resume", name)
-        assert done.returncode == 2 and told in done.stderr
+        assert done.returncode == 2 and said in done.stderr
     with chat(store, server, "--resume", "bicycle", columns=400) as term:
         shown = term.expect("\n> ")
     assert "10 turns.\nann: And? xxx" in shown and "assistant: Yes, indeed.\n" in shown
