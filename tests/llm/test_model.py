@@ -8,6 +8,7 @@ import json
 import signal
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -61,9 +62,7 @@ class Session:
 def asked(*steps: Step) -> tuple[Reply, Session, ScriptedServer]:
     """The reply to one question put to a server with this script."""
     with ScriptedServer(*steps) as server:
-        session = Session(
-            server.base_url, f"{KEY}\n"
-        )  # whose line end is no part of it
+        session = Session(server.base_url, f"{KEY}\n")
         return session.ask(), session, server
 
 
@@ -71,6 +70,7 @@ def asked(*steps: Step) -> tuple[Reply, Session, ScriptedServer]:
 
 
 def test_text_streams_piece_by_piece() -> None:
+    """The key's line end is no part of it."""
     reply, session, server = asked(say("乌龙", "茶 🍵, as ", "always."))
     assert reply == Reply("乌龙茶 🍵, as always.", (), Usage(100, 10), "stop")
     assert session.pieces == ["乌龙", "茶 🍵, as ", "always."]
@@ -85,6 +85,7 @@ def test_text_streams_piece_by_piece() -> None:
 
 
 def test_several_calls_in_one_step_keep_their_arguments_as_written() -> None:
+    """Well-formed or not."""
     wanted = [("grep", '{"pattern": "茶"}'), ("open", '{"path": "facts/')]
     reply, _, _ = asked(calls(*wanted, text="Let me look."))
     assert [(call.name, call.arguments) for call in reply.calls] == wanted
@@ -140,6 +141,7 @@ LOOSE = {
 def test_calls_of_loose_endpoints_are_told_apart(
     parts: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
+    """Each has an id of its own then."""
     reply, _, _ = asked(deltas(*parts, finish="tool_calls"))
     assert [(call.name, call.arguments) for call in reply.calls] == expected
     ids = [call.id for call in reply.calls]
@@ -171,49 +173,39 @@ def test_calls_of_loose_endpoints_are_told_apart(
 def test_text_is_read_however_it_is_sent(
     parts: list[dict[str, Any]], text: str
 ) -> None:
+    """A refusal is the model's own answer."""
     reply, session, _ = asked(deltas(*parts))
     assert reply.text == text == "".join(session.pieces)
 
 
-_KEYS = "choices delta message content tool_calls function name arguments index id usage prompt_tokens finish_reason"
+_KEYS = (
+    "choices delta message content tool_calls function name arguments index id usage"
+)
+_MORE = "prompt_tokens finish_reason error refusal text type"
+_KEY = st.sampled_from(f"{_KEYS} {_MORE}".split())
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
     lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from([*_KEYS.split(), "error", "refusal", "text", "type"]),
-            inner,
-            max_size=4,
-        )
+        st.lists(inner, max_size=2) | st.dictionaries(_KEY, inner, max_size=4)
     ),
 )
+_CHOICES = st.fixed_dictionaries({"choices": st.lists(_JSON, min_size=1, max_size=2)})
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.fixed_dictionaries({"choices": st.lists(_JSON, min_size=1, max_size=2)})
-        | _JSON,
-        max_size=4,
-    )
-)
+@given(st.lists(_CHOICES | _JSON, max_size=4))
 def test_any_json_is_a_reply_or_one_error(
     loopback: ScriptedServer, events: list[object]
 ) -> None:
-    """However an endpoint twists its events, there is a Reply of the right types or a ModelError, nothing else."""
-    loopback.plain = False
-    loopback.script(
-        raw("".join(f"data: {json.dumps(event)}\n\n" for event in events).encode())
-    )
-    try:
+    """However an endpoint twists its events, there is a Reply of the right types."""
+    loopback.forget()
+    data = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    loopback.script(raw(data.encode()))
+    with suppress(ModelError):
         reply = Session(loopback.base_url).ask()
-    except ModelError:
-        return
-    finally:
-        loopback.forget()
-    assert isinstance(reply.text, str) and isinstance(reply.finish, str)
-    assert all(isinstance(call.arguments, str) for call in reply.calls)
-    assert all(isinstance(count, int) for count in reply.usage)
+        assert isinstance(reply.text, str) and isinstance(reply.finish, str)
+        assert all(isinstance(call.arguments, str) for call in reply.calls)
+        assert all(isinstance(count, int) for count in reply.usage)
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +219,7 @@ def loopback() -> Any:
 
 
 def test_an_endpoint_that_does_not_stream_answers_in_one_piece() -> None:
+    """With its calls."""
     call = ToolCall("call_a", "grep", '{"pattern": "茶"}')
     with ScriptedServer(calls(("grep", {"pattern": "茶"}), text="Look:")) as server:
         server.plain = True
@@ -236,16 +229,14 @@ def test_an_endpoint_that_does_not_stream_answers_in_one_piece() -> None:
 
 
 def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None:
+    """It is found out once."""
     with ScriptedServer(say("a", "b"), say("c")) as server:
         server.refuses = {"stream_options"}
         session = Session(server.base_url)
         assert session.ask() == Reply("ab", (), Usage(0, 0), "stop")
         assert session.ask().text == "c"
-        assert ["stream_options" in request.body for request in server.requests] == [
-            True,
-            False,
-            False,
-        ]
+        sent = ["stream_options" in request.body for request in server.requests]
+        assert sent == [True, False, False]
         assert "tools" in server.requests[-1].body
 
 
@@ -268,9 +259,8 @@ def test_an_endpoint_without_tools_says_so(refusal: Step) -> None:
         assert ["tools" in request.body for request in server.requests] == [True, False]
 
 
-def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools() -> (
-    None
-):
+def test_an_error_that_only_mentions_tools_costs_no_tools() -> None:
+    """As one on the order of messages."""
     bad = fail(400, "messages with role 'tool' must follow 'tool_calls'")
     with ScriptedServer(bad, say("Hello.")) as server:
         session = Session(server.base_url)
@@ -287,11 +277,13 @@ def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools()
     "step", [fail(429, retry_after=0.01), fail(503, "busy", retry_after=0), cut()]
 )
 def test_a_passing_failure_is_tried_again(step: Step) -> None:
+    """Twice."""
     reply, _, server = asked(step, step, say("Hi"))
     assert reply.text == "Hi" and len(server.requests) == 3
 
 
 def test_nothing_is_asked_twice_once_text_has_come() -> None:
+    """Or it would be heard twice."""
     with ScriptedServer(cut("Hel", "lo"), say("again")) as server:
         session = Session(server.base_url)
         with pytest.raises(ModelError):
@@ -304,6 +296,7 @@ def test_nothing_is_asked_twice_once_text_has_come() -> None:
 
 
 def test_ctrl_c_closes_the_connection_and_goes_on_up() -> None:
+    """The model can be asked again."""
     with ScriptedServer(hang("Hel", "lo"), say("Next.")) as server:
         session = Session(server.base_url, timeout=30)
         main = threading.get_ident()
@@ -359,11 +352,9 @@ THOUGHTS = [
 def test_thoughts_are_told_from_words_wherever_the_pieces_are_cut(
     text: str, said: str
 ) -> None:
-    for pieces in [
-        [text],
-        list(text),
-        *([text[:at], text[at:]] for at in range(len(text))),
-    ]:
+    """In code a tag is none."""
+    cuts = [[text[:at], text[at:]] for at in range(len(text))]
+    for pieces in [list(text), *cuts]:
         heard = ThoughtFilter(len)
         for piece in pieces:
             heard.feed(piece)
@@ -404,22 +395,22 @@ def stopped(step: Step, longest: float) -> str:
     ids=["text", "comments", "one body", "not a byte"],
 )
 def test_an_answer_ends_at_its_time(step: Step) -> None:
+    """Also one of which not a byte has come."""
     stopped(step, longest=0.6)
 
 
 def test_of_too_many_calls_the_first_are_taken() -> None:
-    wanted = [("grep", {"pattern": str(n)}) for n in range(200)]
+    """A model that runs wild costs no more than that."""
+    wanted = [("grep", f'{{"pattern": "{n}"}}') for n in range(200)]
     reply, _, _ = asked(calls(*wanted))
-    assert [json.loads(call.arguments) for call in reply.calls] == [
-        arguments for _, arguments in wanted[:MAX_CALLS]
-    ]
+    found = [(call.name, call.arguments) for call in reply.calls]
+    assert found == wanted[:MAX_CALLS]
 
 
-@pytest.mark.parametrize("status", [301, 307])
-def test_a_redirect_is_told_and_not_followed(status: int) -> None:
+def test_a_redirect_is_told_and_not_followed() -> None:
     """Neither the conversation nor the key goes where the person did not send it."""
     with ScriptedServer(say("Mine now.")) as other, ScriptedServer() as server:
-        server.script(sent_on(f"{other.base_url}/chat/completions", status))
+        server.script(sent_on(f"{other.base_url}/chat/completions"))
         with pytest.raises(ModelError, match="was refused"):
             Session(server.base_url).ask()
         assert other.requests == []
