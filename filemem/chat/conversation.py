@@ -14,7 +14,7 @@ from filemem.chat.core_memory import core_memory
 from filemem.chat.earlier import read_summary, save_summary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to, to_remember
-from filemem.chat.recall import NOTHING_FOUND, quoted, recall
+from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
 from filemem.chat.window import Prompt, beginnings, rules, window_start
 from filemem.errors import FilememError
 from filemem.learn.remember import remember
@@ -174,10 +174,13 @@ class Conversation:
             return self._converse(turn)
         found = self._quoted(turn.said)  # before a fact is kept, which is no answer
         turn.notice = self._keep_fact(turn.said)
-        if not found and not turn.notice:
+        parts = [turn.notice]
+        if not found.is_held and not turn.notice:
             nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
-            found = said_to(turn.said.text, nothing)
-        answer = "\n\n".join(filter(None, [turn.notice, found]))
+            parts.append(said_to(turn.said.text, nothing))
+        if found.is_held or not turn.notice:
+            parts.append(found.text)
+        answer = "\n\n".join(filter(None, parts))
         turn.shown = answer
         turn.stream(answer)
         return answer
@@ -283,7 +286,7 @@ class Conversation:
             [kept.format(one_line(words), done.decisions[0].path), *done.notes]
         )
 
-    def _quoted(self, said: Passage) -> str:
+    def _quoted(self, said: Passage) -> Quotes:
         """Return the best passages for a message."""
         current = None
         if self.transcript.path:

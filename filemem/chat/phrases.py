@@ -10,6 +10,7 @@ from filemem.text import terms
 from filemem.tools import render
 
 FOUND = ("From your memories:", "在記憶裡找到：")
+NEAREST = ("The nearest:", "最接近的：")
 NOTHING = (
     "I found nothing that holds this; your message is kept.",
     "記憶裡沒有找到相關內容；這句話已經保存。",

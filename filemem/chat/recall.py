@@ -1,6 +1,7 @@
 """What one search finds for a message: beside it for a model, else the answer."""
 
 import datetime as dt
+from typing import NamedTuple
 
 from filemem import index
 from filemem.chat import phrases
@@ -13,6 +14,7 @@ from filemem.search.searching import search_files
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
+from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render
 
@@ -88,9 +90,21 @@ def _with_facts(hits: list[Hit], facts: list[Hit]) -> list[Hit]:
     return list(by_place.values())
 
 
+class Quotes(NamedTuple):
+    """The best passages for a message, under a heading in its language.
+
+    Attributes:
+        text: the heading and the passages; '' for none.
+        is_held: whether one of them holds what the message says or asks.
+    """
+
+    text: str
+    is_held: bool
+
+
 def quoted(
     folder: Folder, message: str, today: dt.date, current: CurrentConversation | None
-) -> str:
+) -> Quotes:
     """Return the best passages for a message, three at most, to be quoted as an answer.
 
     What the chat said itself is left out; of what is to be kept as a fact only the
@@ -103,18 +117,36 @@ def quoted(
         current: the conversation going on, from the message on.
 
     Returns:
-        The passages under a heading in the message's language, last those that only
-        repeat it or were superseded; '' for none.
+        The passages, last those that only repeat the message or were superseded.
     """
-    hits = []
-    for hit in _search(folder, to_remember(message) or message, today, current):
-        if not hit.text.startswith(phrases.OWN_BEGINNINGS):
-            hits.append(hit)
-    hits.sort(key=lambda hit: (hit.is_echo, bool(hit.newer)))
+    asked = to_remember(message)
+    names_day = not asked and _names_day(message, today)
+    holding: list[Hit] = []
+    near: list[Hit] = []
+    for hit in _search(folder, asked or message, today, current):
+        if hit.text.startswith(phrases.OWN_BEGINNINGS):
+            continue
+        is_of_day = names_day and hit.features.is_of_day
+        is_plan = hit.day_named > today.toordinal()
+        is_held = hit.strength >= HOLDS or is_of_day or is_plan
+        (holding if is_held else near).append(hit)
+    replacing = {hit.newer for hit in holding}
+    holding += [hit for hit in near if hit.path in replacing]
+    hits = sorted(holding or near, key=lambda hit: (hit.is_echo, bool(hit.newer)))
     if not hits:
-        return ""
+        return Quotes("", is_held=False)
+    heading = phrases.FOUND if holding else phrases.NEAREST
     items = [_item(hit, message, today) for hit in hits[:MAX_QUOTES]]
-    return "\n\n".join([phrases.said_to(message, phrases.FOUND), *items])
+    text = "\n\n".join([phrases.said_to(message, heading), *items])
+    return Quotes(text, bool(holding))
+
+
+def _names_day(text: str, today: dt.date) -> bool:
+    """Tell whether a text names a single day, and not only a month or a year."""
+    for mention in dates.mentioned(text, today):
+        if any(span.start == span.end for span in mention.spans):
+            return True
+    return False
 
 
 def prompt_context(

@@ -163,6 +163,30 @@ def test_what_is_of_the_day_that_is_named_is_found_whatever_its_words(
     assert answer.startswith(FOUND[0]) and "valve" in answer
 
 
+@pytest.mark.parametrize(
+    ("asked", "line", "nearest"),
+    [
+        (
+            "Which blood group did the hospital write down for me?",
+            0,
+            "The nearest:\n\n- mara: The group meets on Mondays.\n",
+        ),
+        (
+            "外婆的血型医院写的是什么？",
+            1,
+            "最接近的：\n\n- mara: 外婆的生日是端午节。\n",
+        ),
+    ],
+)
+def test_what_holds_too_little_stands_under_the_nearest(
+    mara: Life, asked: str, line: int, nearest: str
+) -> None:
+    """Below the line that nothing holds it and that the message is kept."""
+    for text in ("The group meets on Mondays.", "外婆的生日是端午节。"):
+        mara.say(text)
+    assert mara.say(asked).startswith(f"{NOTHING[line]}\n\n{nearest}")
+
+
 def test_three_passages_at_most_are_quoted(mara: Life) -> None:
     for what in ("tag", "door", "lamp", "lid"):
         mara.say(f"The {what} of the tuba case is red.")
