@@ -285,7 +285,7 @@ def test_the_slash_commands_are_filemems_own(
             ("/search", "say what, behind /search; /help has what each takes.\n"),
             ("/status", "In every prompt: "),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
-            ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
+            ("/open profle.md", "profle.md does not exist; nearest: profile.md"),
             ("/edit profile.md", ""),
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
             ("y", "Forgot facts/hostile.md.\n"),
