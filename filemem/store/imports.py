@@ -7,15 +7,17 @@ the `origin` in its front matter as well, so losing the record doubles nothing.
 """
 
 import os
+import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from filemem.errors import FilememError
+from filemem.store.files import walk
 from filemem.store.folder import Folder
 from filemem.store.logs import Log
 from filemem.store.memory import parse
-from filemem.store.paths import live
+from filemem.store.paths import ARCHIVE, live
 
 IMPORTS = "imports.jsonl"
 _FRONT_BYTES = 8192  # of a session, in which its origin stands
@@ -47,60 +49,136 @@ def shared(part: str) -> str:
     return part.rpartition("\t")[2]
 
 
-class Origins:
-    """Where what one user imported came from, for one import.
+class Record:
+    """What imports.jsonl says, read on from where it was read last.
 
-    Sessions are looked for once. A dry one writes nothing down.
+    Another process may import meanwhile, and several threads may use the same record.
+
+    Args:
+        folder: whose it is.
     """
 
-    def __init__(self, folder: Folder, dry: bool = False) -> None:
+    def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self.dry = dry
         self._log = Log(folder, IMPORTS)
+        self._lock = threading.Lock()
+        self._lines = b""  # of the log, as they were read last
         self._imported: dict[str, Imported] = {}
         self._owners: dict[str, list[str]] = {}  # the origins that have a part
-        self._read_bytes = 0  # of the record, as it was read last
-        self._sessions: dict[str, str] | None = None
+        self._known: set[str] = set()  # every path that an origin was given
+        self._folders: dict[str, _Listed] = {}
 
     def of(self, origin: str) -> Imported | None:
         """Return what has been imported from `origin`; None where nothing has."""
-        return self._all().get(origin)
+        self._read_on()
+        return self._imported.get(origin)
 
-    def with_part(self, part: str, format_: str) -> list[str]:
-        """Return the origins of a format that have a part, the newest last.
+    def owners(self, part: str) -> list[str]:
+        """Return the origins that have a part, or a copy of it, the newest last."""
+        self._read_on()
+        return self._owners.get(shared(part), [])
 
-        Of a part with a tab what stands behind it is the same in its copies.
-        """
-        owners = self._owners.get(shared(part), ()) if self._all() else ()
-        found = (owner for owner in owners if owner.partition(":")[0] == format_)
-        return list(dict.fromkeys(found))
+    def note(
+        self, origin: str, path: str, parts: list[str], behind: int | None
+    ) -> None:
+        """Take in one entry; what has been written is read from the log."""
+        before = self._imported.get(origin, Imported(path))
+        self._imported[origin] = before.grown(path, parts, behind)
+        self._known.add(path)
+        for part in parts:
+            self._owners.setdefault(shared(part), []).append(origin)
 
-    def _all(self) -> dict[str, Imported]:
-        """Read the record again where it has grown: another process may import, too."""
-        size_bytes = 0
-        if os.path.lexists(self._log.place):
-            size_bytes = os.path.getsize(self._log.place)
-        if size_bytes != self._read_bytes:
-            self._imported = {}
-            self._owners = {}
-            self._read_bytes = size_bytes
-            for entry in self._log.entries():
+    def _read_on(self) -> None:
+        """Take in the lines that were added, or all where the log is another one."""
+        with self._lock:
+            data = self._log.data()
+            lines = data[: data.rfind(b"\n") + 1]  # behind it somebody may be writing
+            if not lines.startswith(self._lines):
+                self._lines = b""
+                self._imported = {}
+                self._owners = {}
+                self._known = set()
+                self._folders = {}
+            added = lines[len(self._lines) :]
+            self._lines = lines
+            for entry in self._log.entries_in(added):
                 with suppress(KeyError, TypeError):
                     parts = [str(part) for part in entry["parts"]]
                     path = str(entry["path"])
                     behind = entry.get("behind")
                     if not isinstance(behind, int):  # as earlier versions have it
                         behind = None
-                    self._note(entry["origin"], path, parts, behind)
-        return self._imported
+                    self.note(entry["origin"], path, parts, behind)
 
-    def _note(
-        self, origin: str, path: str, parts: list[str], behind: int | None
-    ) -> None:
-        before = self._imported.get(origin, Imported(path))
-        self._imported[origin] = before.grown(path, parts, behind)
-        for part in parts:
-            self._owners.setdefault(shared(part), []).append(origin)
+    def unrecorded(self, origin: str) -> str | None:
+        """Return the session from `origin` at a path that no origin was given.
+
+        A kill may have come before the entry, or a person has moved the file. Folders
+        that have not changed are not listed again.
+        """
+        waiting = ["sessions", f"{ARCHIVE}/sessions"]
+        with self._lock:
+            while waiting:
+                listed = self._listed(waiting.pop())
+                waiting += listed.folders
+                if origin in listed.sessions:
+                    return listed.sessions[origin]
+        return None
+
+    def _listed(self, path: str) -> "_Listed":
+        """Return what lies in a folder."""
+        place = f"{self.folder.root}/{path}"
+        changed = os.stat(place).st_mtime_ns if os.path.isdir(place) else 0
+        before = self._folders.get(path)
+        if before and before.changed == changed:
+            return before
+        listed = _Listed(changed)
+        for name, entry in walk(place, lambda *_: False):
+            inside = f"{path}/{name}"
+            if entry.is_dir(follow_symlinks=False):
+                listed.folders.append(inside)
+            elif live(inside) not in self._known:
+                listed.sessions[origin_of(self.folder, inside)] = inside
+        self._folders[path] = listed
+        return listed
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """What lay in a folder when it had last `changed` (in ns): further folders, and by
+    their origin the sessions at no recorded path."""
+
+    changed: int
+    folders: list[str] = field(default_factory=list)
+    sessions: dict[str, str] = field(default_factory=dict)
+
+
+class Origins:
+    """Where what one user imported came from, for one import.
+
+    A dry one writes nothing down.
+    """
+
+    def __init__(self, folder: Folder, dry: bool = False) -> None:
+        self.folder = folder
+        self.dry = dry
+        self._log = Log(folder, IMPORTS)
+        self._record = Record(folder)
+        if not dry:
+            self._record = folder.cached.setdefault("imports", self._record)
+
+    def of(self, origin: str) -> Imported | None:
+        """Return what has been imported from `origin`; None where nothing has."""
+        return self._record.of(origin)
+
+    def with_part(self, part: str, format_: str) -> list[str]:
+        """Return the origins of a format that have a part, the newest last.
+
+        Of a part with a tab what stands behind it is the same in its copies.
+        """
+        owners = self._record.owners(part)
+        found = (owner for owner in owners if owner.partition(":")[0] == format_)
+        return list(dict.fromkeys(found))
 
     def add(
         self, origin: str, path: str, parts: list[str], behind: int | None = None
@@ -116,14 +194,13 @@ class Origins:
             parts: ids of turns, or the digest of a note.
             behind: how many parts of the branch they go on from; None for all.
         """
-        self.of(origin)
-        self._note(origin, path, parts, behind)
         if self.dry:
+            self._record.note(origin, path, parts, behind)
             return
         entry: dict[str, Any] = {"origin": origin, "path": path, "parts": parts}
         if behind is not None:
             entry["behind"] = behind
-        self._read_bytes = self._log.add([entry], durably=False)
+        self._log.add([entry], durably=False)
 
     def recorded(self, origin: str) -> str | None:
         """Return where the session from `origin` lies as recorded; None where nothing
@@ -142,13 +219,7 @@ class Origins:
         path = self.recorded(origin)
         if path and origin_of(self.folder, path) in (origin, ""):
             return path
-        if self._sessions is None:
-            known = {one.path for one in self._imported.values()}
-            self._sessions = {}
-            for path in self.folder.paths():
-                if "sessions" in path.split("/")[:2] and live(path) not in known:
-                    self._sessions[origin_of(self.folder, path)] = path
-        return self._sessions.get(origin)
+        return self._record.unrecorded(origin)
 
 
 def origin_of(folder: Folder, path: str) -> str:

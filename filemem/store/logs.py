@@ -43,9 +43,20 @@ class Log:
         Raises:
             FilememError, OSError: it cannot be read.
         """
-        data = b""
+        return self.entries_in(self.data())
+
+    def data(self) -> bytes:
+        """Return what the file holds; nothing if there is no log yet.
+
+        Raises:
+            FilememError, OSError: it cannot be read.
+        """
         with suppress(NotFound):
-            data = files.read(self.place)
+            return files.read(self.place)
+        return b""
+
+    def entries_in(self, data: bytes) -> Iterator[Entry]:
+        """Yield the entries in some lines of the file."""
         for line in data.decode(errors="replace").split("\n"):
             entry = self._entry(line)
             if entry:
