@@ -26,7 +26,7 @@ _REDACTED = re.compile(r"\[redacted: ([a-z ]+)\]")
 
 
 class Cleaned(NamedTuple):
-    """A text as it may be kept, and the secrets that were taken out of it."""
+    """A text as it may be kept, and the secrets that were taken out, by their kinds."""
 
     text: str
     secrets: list[Redaction]
@@ -104,12 +104,10 @@ class Gate:
 def _told_alone(text: str, before: str) -> Cleaned:
     """Take out what is a secret only behind the last line of the turn before."""
     line = before.rstrip().rsplit("\n", 1)[-1].strip()
-    label = line[-_MAX_LABEL_CHARS:]
+    label = f"{line[-_MAX_LABEL_CHARS:]} "
     if len(text) > _MAX_TOLD_ALONE_CHARS or "\n" in text.strip():
         return Cleaned(text, [])
-    start = len(label) + 1
-    clean, found = redact(f"{label} {text}")
-    if any(one.start < start for one in found):
+    clean, found = redact(label + text)
+    if any(one.start < len(label) for one in found):
         return Cleaned(text, [])
-    moved = [Redaction(one.kind, one.start - start, one.end - start) for one in found]
-    return Cleaned(clean[start:], moved)
+    return Cleaned(clean[len(label) :], found)

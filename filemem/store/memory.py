@@ -10,7 +10,6 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from filemem.store.encodings import BINARY, decode, encoding_of
@@ -44,7 +43,8 @@ SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/.+?) -->\s*$")
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
 
-_NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
+# A line that begins a key of a mapping, and those behind it that begin none.
+_ENTRY = re.compile(r"^[^\s#\]}-].*(?:\n(?:[ \t#\]}-].*)?$)*", re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}\s")
 
 
@@ -284,15 +284,14 @@ class Memory:
         if self.kind in ("facts", "lessons"):
             silent |= OF_FACTS
         values = self.front_matter.values
-        lines = self._front_lines if values else []
-        starts = [n for n, line in enumerate(lines) if line[:1] not in _NO_KEY]
+        source = "\n".join(self._front_lines) if values else ""
         found = []
-        for start, after in pairwise([*starts, len(lines)]):
-            text = "\n".join(lines[start:after]).rstrip()
+        for match in _ENTRY.finditer(source):
+            text = match[0].rstrip()
             key = text.partition(":")[0].strip(" \"'")
             if key in silent or values.get(key, "") is None:
                 continue
-            first = self._above + start + 1
+            first = self._above + source.count("\n", 0, match.start()) + 1
             last = first + text.count("\n")
             if self.is_yaml and key == "text":
                 text = str(values[key]).strip()
