@@ -16,7 +16,12 @@ OLD = (
     + "I always wanted one of those myself, you know. " * 12
     + "\n"
 )
-TOWNS = {"ann": "Bruges", "bea": "Ghent", "cho": "Porto", "dan": "Diss"}
+TOWNS = {
+    "ann": "Bruges",
+    "bea": "Ghent",
+    "cho": "Porto",
+    "dan": "Diss",
+}
 
 
 @pytest.fixture
@@ -24,18 +29,20 @@ def store(tmp_path: Path) -> Path:
     for name, town in TOWNS.items():
         for day in ("2026-01-05-0930", "2026-11-19-0930"):
             said = (OLD if "-01-" in day else TALK).format(town)
-            lay(tmp_path / "store" / name, {f"sessions/2026/{day}-talk.md": said})
+            lay(
+                tmp_path / "store" / name,
+                {f"sessions/2026/{day}-talk.md": said},
+            )
     return tmp_path / "store"
 
 
 def tree(root: Path) -> dict[str, bytes]:
     """Every memory of every user with its bytes."""
-    users = [Store(root).user(name).folder for name in Store(root).users()]
-    return {
-        f"{user.name}/{path}": Path(user.root, path).read_bytes()
-        for user in users
-        for path in user.paths()
-    }
+    found = {}
+    for name in Store(root).users():
+        user = Store(root).user(name).folder
+        found |= {f"{name}/{path}": user.read(path) for path in user.paths()}
+    return found
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,14 @@ def broken(root: Path, name: str) -> None:
 
 
 def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
-    told = filemem(*words, "--store", store, "--json-lines", "--today", "2026-11-20")
+    told = filemem(
+        *words,
+        "--store",
+        store,
+        "--json-lines",
+        "--today",
+        "2026-11-20",
+    )
     assert told.returncode == code, told.stderr
     return [json.loads(line) for line in told.stdout.splitlines()]
 
@@ -73,7 +87,10 @@ def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
 def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(
     store: Path, tmp_path: Path
 ) -> None:
-    subprocess.run(["cp", "-r", store, tmp_path / "other"], check=True)
+    subprocess.run(
+        ["cp", "-r", store, tmp_path / "other"],
+        check=True,
+    )
     for name in TOWNS:
         run(tmp_path / "other", "maintain", "--user", name)
     run(store, "maintain", "--all-users")
@@ -89,22 +106,33 @@ def test_a_run_that_was_killed_is_ended_by_the_same_command_again(
     store: Path, tmp_path: Path
 ) -> None:
     """Killed right before its third, ninth, … system call that changes something."""
-    subprocess.run(["cp", "-r", store, tmp_path / "other"], check=True)
+    subprocess.run(
+        ["cp", "-r", store, tmp_path / "other"],
+        check=True,
+    )
     run(tmp_path / "other", "maintain", "--all-users")
     support = str(Path(__file__).parents[1] / "support")
     program = f"import sys; sys.path.insert(0, {support!r})\n"
     program += "from crash_driver import arm\n"
     program += "from filemem.cli import main; arm(int(sys.argv.pop(1))); main()"
-    for change in (3, 9, 20, 40):
-        words = [
-            "maintain",
-            "--all-users",
-            "--store",
-            str(store),
-            "--today",
-            "2026-11-20",
-        ]
-        assert filemem("-c", program, str(change), *words).returncode == 137
+    words = [
+        "maintain",
+        "--all-users",
+        "--today",
+        "2026-11-20",
+        "--store",
+        store,
+    ]
+    for change in ("3", "9", "20", "40"):
+        assert (
+            filemem(
+                "-c",
+                program,
+                change,
+                *words,
+            ).returncode
+            == 137
+        )
     run(store, "maintain", "--all-users")
     assert tree(store) == tree(tmp_path / "other")
 
@@ -115,12 +143,27 @@ def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
     [failed] = [line for line in told if "error" in line]
     assert failed["user"] == "bea"
     assert "another job holds" in str(failed["error"])
-    assert not [line for line in run(store, "sweep", "--all-users") if "error" in line]
+    assert not [
+        line
+        for line in run(
+            store,
+            "sweep",
+            "--all-users",
+        )
+        if "error" in line
+    ]
 
 
 def test_what_only_looks_writes_nothing_for_all_users_either(store: Path) -> None:
     before = tree(store)
-    counts = {line["user"]: line for line in run(store, "status", "--all-users")}
+    counts = {
+        line["user"]: line
+        for line in run(
+            store,
+            "status",
+            "--all-users",
+        )
+    }
     assert counts.keys() == TOWNS.keys()
     run(store, "maintain", "--all-users", "--dry-run")
     assert tree(store) == before

@@ -172,34 +172,6 @@ def test_a_record_out_of_measure_stops_no_reading(mara: Path, name: str) -> None
         assert code != 2 or (name in text and "too large to be read" in text), text
 
 
-@pytest.mark.parametrize(
-    ("format", "name", "make", "what"),
-    [
-        ("chatgpt", "all.json", sparse, "split it into files of at most 500"),
-        (
-            "markdown",
-            "note.md",
-            lambda path: path.write_text("tea\n" * 3_000_000),
-            "larger than 10 MB",
-        ),
-        (
-            "chatgpt",
-            "all.json",
-            lambda path: path.write_text("[" * 1_000_000),
-            "JSON nested too deeply",
-        ),
-    ],
-)
-def test_an_import_out_of_measure_is_one_sentence(
-    mara: Path, format: str, name: str, make: Callable[[Path], object], what: str
-) -> None:
-    away = mara.parent.parent / "away"
-    away.mkdir()
-    make(away / name)
-    code, said = run(mara, [f"import {format} {away / name}"])["import"]
-    assert code in (1, 2) and what in said, said
-
-
 def test_bookkeeping_that_is_a_link_is_refused_and_named(mara: Path) -> None:
     """Nothing of the other user's is read or written, and what needs no bookkeeping
     goes on."""
