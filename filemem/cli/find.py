@@ -67,9 +67,8 @@ def search_command(
     user = call.the_user()
     with Progress("indexing") as show:
         index.of(user).corpus(show)
-    anchor = call.today.date() if call.today else None
     found = search_files(
-        index.of(user), " ".join(query), today=call.now.date(), anchor=anchor, **filters
+        index.of(user), " ".join(query), today=call.now.date(), **filters
     )
     _note_use(call, user)
     for hit in found.hits:

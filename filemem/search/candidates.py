@@ -33,6 +33,7 @@ class Occurrences:
         is_known: it stands somewhere, or what may be said for it.
         values: what either counts in each passage.
         exact: the passages with the word itself, in any inflection.
+        nearby: what it counts in each passage in reach of these.
     """
 
     word: QueryWord
@@ -40,6 +41,7 @@ class Occurrences:
     is_known: bool = False
     values: Values = field(default_factory=dict)
     exact: set[int] = field(default_factory=set)
+    nearby: Values = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

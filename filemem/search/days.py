@@ -56,26 +56,23 @@ class NamedDays:
     pieces: tuple[str, ...] = ()
 
 
-def named_days(
-    question: str, corpus: Corpus, *, today: dt.date, anchor: dt.date | None
-) -> NamedDays:
+def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
     """Return the days that a question names.
 
     A day or month without a year is the last such in the memory. Relative days count
-    from `anchor`, else from `today`, else, where no memory is of such a day, from the
-    newest memory.
+    from `today` or, where no memory is of such a day, from the newest memory.
     """
     ordinals = [entry.date for entry in corpus.files]
     last = max(1, min(max(ordinals, default=0), today.toordinal()))
     newest = dt.date.fromordinal(last)
-    mentions = dates.mentioned(question, anchor or today)
-    if anchor is None and not _any_dated(corpus, mentions):
+    mentions = dates.mentioned(question, today)
+    if not _any_dated(corpus, mentions):
         from_newest = dates.mentioned(question, newest)
         if _any_dated(corpus, from_newest):
             mentions = from_newest
     in_simplified = terms.simplified(question)  # as long, so that places hold for both
     if not mentions:
-        return _vague_days(question, in_simplified, anchor or today, newest)
+        return _vague_days(question, in_simplified, today, newest)
     settled = [_settled(mention, corpus, newest) for mention in mentions]
     ranges: list[DayRange] = []
     for place in range(len(settled)):

@@ -106,78 +106,65 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class WordScore:
-    """What one word of the question counts for passages, there and nearby.
-
-    Attributes:
-        found: where it stands.
-        shares: by passage, as a share of the question's weight.
-        most: what it counts where it stands once, as such a share.
-    """
-
-    found: Occurrences
-    shares: Values
-    most: float
-
-    def held(self, number: int) -> float:
-        """Return how much of the word a passage holds, 0 to 1; less if it is near."""
-        if number in self.found.exact:
-            return 1.0
-        return min(NEAR_STRENGTH, self.shares.get(number, 0.0) / self.most)
-
-
-@dataclass(frozen=True)
 class WordScores:
     """What the words of the question count for the passages of the candidates.
 
     Attributes:
-        words: each word of the question.
+        words: where each stands, and what it counts nearby.
+        query_weight: what all of them count together, of which scores are shares.
         total: by passage, what all of them count.
         session: by the first passage of a file, what their best places in it count.
     """
 
-    words: list[WordScore]
+    words: list[Occurrences]
+    query_weight: float
     total: Values
     session: Values
 
     def by_word(self, number: int) -> dict[str, float]:
-        """Return what each word counts for a passage, if it counts anything."""
+        """Return what each word counts for a passage, as a share, if anything."""
         return {
-            word.found.word.text: word.shares[number]
-            for word in self.words
-            if number in word.shares
+            found.word.text: found.nearby[number] / self.query_weight
+            for found in self.words
+            if number in found.nearby
         }
 
     def strength(self, number: int) -> float:
         """Return how much of the question a passage and its neighbours hold, 0 to 1.
 
-        Its words count by their rarity, those of a date or a name nothing.
+        Its words count by their rarity, those of a date or a name nothing, and one that
+        only stands nearby a little less.
         """
-        asked = [word for word in self.words if not word.found.word.is_context]
-        total = sum(word.most for word in asked)
-        held = sum(word.most * word.held(number) for word in asked)
+        held = 0.0
+        total = 0.0
+        for found in self.words:
+            if found.word.is_context:
+                continue
+            total += found.weight
+            if number in found.exact:
+                held += found.weight
+            else:
+                most = NEAR_STRENGTH * found.weight
+                held += min(most, found.nearby.get(number, 0.0))
         return round(held / total, 4) if total else 0.0
 
 
 def score_words(request: SearchRequest, candidates: Candidates) -> WordScores:
-    """Return what the words of a question count for the passages of the candidates."""
+    """Return what the words of a question count for the passages of the candidates.
+
+    What each counts nearby is put down with where it stands.
+    """
     farthest = len(request.weights.neighbors) - 1
     reaches: dict[int, range] = {}
     for entry in candidates.files:
         reaches.update(passages_in_reach(entry, request.corpus.flags, farthest))
-    scores = WordScores([], {}, {})
+    total: Values = {}
+    session: Values = {}
     for found in candidates.occurrences:
-        here = {
-            number: value / candidates.query_weight
-            for number, value in found.values.items()
-            if number in reaches
-        }
-        shares = spread_to_neighbors(here, reaches, request.weights)
-        most = found.weight / candidates.query_weight
-        scores.words.append(WordScore(found, shares, most))
-        add_values(scores.total, shares)
-        add_values(scores.session, best_of_files(here, request.corpus))
-    return scores
+        found.nearby = spread_to_neighbors(found.values, reaches, request.weights)
+        add_values(total, found.nearby)
+        add_values(session, best_of_files(found.values, request.corpus))
+    return WordScores(candidates.occurrences, candidates.query_weight, total, session)
 
 
 def passages_in_reach(
@@ -208,13 +195,13 @@ def spread_to_neighbors(
 
     Args:
         values: what it counts where it stands.
-        reaches: by passage those that it may reach.
+        reaches: by passage those that it may reach; none for one of no candidate.
         weights: `neighbors` has the share by the distance, `repeated` that of the sum.
     """
     best: Values = {}
     total: Values = {}
     for number, value in values.items():
-        for beside in reaches[number]:
+        for beside in reaches.get(number, ()):
             part = value * weights.neighbors[abs(beside - number)]
             total[beside] = total.get(beside, 0.0) + part
             if part > best.get(beside, 0.0):
@@ -238,11 +225,10 @@ def rank(
         candidates: the files to rank.
         scores: what the words count in them.
     """
-    weighed = {
-        number: value * request.role_weight(number)
-        for number, value in scores.total.items()
-        if request.admits(request.corpus.file(number), number)
-    }
+    weighed: Values = {}
+    for number, value in scores.total.items():
+        if request.admits(request.corpus.file(number), number):
+            weighed[number] = value * request.role_weight(number)
     likely = set(heapq.nlargest(MAX_MATCHES, weighed, key=weighed.__getitem__))
     matches: list[Ranked] = []
     for entry in candidates.files:
@@ -260,7 +246,7 @@ def _matches(
     corpus = request.corpus
     weights = request.weights
     is_among_people = not any(map(corpus.by_assistant, entry.numbers))
-    session = weights.session * scores.session.get(entry.first, 0.0)
+    session = scores.session.get(entry.first, 0.0) / scores.query_weight
     document = request.file_weight(entry)
     matches: list[Ranked] = []
     for number in entry.numbers:
@@ -277,8 +263,8 @@ def _matches(
             if _follows_question(request, entry, number):
                 follows_question = weights.follows_question
         features = Features(
-            words=scores.total.get(number, 0.0),
-            session=session,
+            words=scores.total.get(number, 0.0) / scores.query_weight,
+            session=weights.session * session,
             speaker=speaker,
             follows_question=follows_question,
             length=length,

@@ -20,12 +20,12 @@ class Filters:
 
     Attributes:
         path: a glob of files.
-        speakers: the numbers of those whose words are searched.
+        speakers: the folded names of those whose words are searched.
         days: of which a passage must be.
     """
 
     path: str | None = None
-    speakers: frozenset[int] | None = None
+    speakers: frozenset[str] | None = None
     days: DayRange | None = None
 
     def admits_file(self, entry: IndexedFile) -> bool:
@@ -41,8 +41,10 @@ class Filters:
         """
         if not self.admits_file(entry):
             return False
-        if self.speakers is not None and corpus.speakers[number] not in self.speakers:
-            return False
+        if self.speakers is not None:
+            name = corpus.speaker_names[corpus.speakers[number]]
+            if name not in self.speakers:
+                return False
         if self.days is None or self.days.holds(entry.day(number)):
             return True
         return "day" in entry.particulars and self.days.holds(entry.days[-1])
@@ -69,12 +71,12 @@ def read_filters(
     """
     if path and not any(globs.matcher(path)(file.path) for file in corpus.files):
         raise folder.no_match(path)
-    speakers = None if speaker is None else speaker_numbers(corpus, speaker)
+    speakers = None if speaker is None else speaker_names(corpus, speaker)
     return Filters(path, speakers, days)
 
 
-def speaker_numbers(corpus: Corpus, speaker: str) -> frozenset[int]:
-    """Return the numbers of the speakers that a name means.
+def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
+    """Return the folded names of the speakers that a name means.
 
     A whole name is looked for first, then a word of one, or a part of a Chinese one.
 
@@ -82,12 +84,12 @@ def speaker_numbers(corpus: Corpus, speaker: str) -> frozenset[int]:
         NotFound: nobody has this name.
     """
     wanted = terms.fold(speaker).strip()
-    names = corpus.speaker_names
-    found = [number for number, name in enumerate(names) if name == wanted]
+    names = list(filter(None, corpus.speaker_names))
+    found = [name for name in names if name == wanted]
     if not found:
-        found = [number for number, name in enumerate(names) if _is_part(wanted, name)]
+        found = [name for name in names if _is_part(wanted, name)]
     if not found or not wanted:
-        known = ", ".join(filter(None, names[:MAX_NAMES]))
+        known = ", ".join(names[:MAX_NAMES])
         raise NotFound(
             f"nobody named {one_line(speaker)} speaks in these memories; "
             f"the speakers are {one_line(known or 'none yet')}."
@@ -99,12 +101,6 @@ def _is_part(wanted: str, name: str) -> bool:
     if wanted in name.split():
         return True
     return terms.is_cjk(wanted) and wanted in name
-
-
-def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
-    """Return the folded names that a name means; raise as `speaker_numbers`."""
-    numbers = speaker_numbers(corpus, speaker)
-    return frozenset(corpus.speaker_names[number] for number in numbers)
 
 
 def bounds(after: str | None, before: str | None, today: dt.date) -> DayRange | None:

@@ -32,7 +32,8 @@ def add_meaning(
     """Return the matches with what each means counted, where an embedder is there.
 
     One that is yet to be loaded, which takes a second, is not asked if the best match
-    holds the question. If an endpoint fails, words alone decide, and a note says so.
+    holds the question, of two words or more. If an endpoint fails, words alone decide,
+    and a note says so.
 
     Args:
         request: what is asked.
@@ -43,8 +44,11 @@ def add_meaning(
     """
     corpus = request.corpus
     known = _vectors(index)
-    best = scores.strength(matches[0].number) if matches else 0.0
-    if known is None or _words_suffice(request, known, best):
+    words = len(request.query.content)
+    if known is None or not words:
+        return Meant(matches)
+    best = scores.strength(matches[0].number) if matches and words > 1 else 0.0
+    if best >= request.weights.enough and not known.embedding.is_ready:
         return Meant(matches)
     likely = [match.number for match in matches]
     try:
@@ -65,22 +69,6 @@ def _vectors(index: Index) -> vectors.Vectors | None:
         return vectors.of(index.folder)
     except (FilememError, OSError):
         return None  # broken settings, which others report
-
-
-def _words_suffice(
-    request: SearchRequest, known: vectors.Vectors, strength: float
-) -> bool:
-    """Say whether meaning would add nothing worth the second that loading takes.
-
-    Args:
-        request: what is asked.
-        known: the vectors.
-        strength: how much of the question the best match holds.
-    """
-    words = len(request.query.content)
-    if words < 2 or known.embedding.is_ready:
-        return not words
-    return strength >= request.weights.enough
 
 
 def _meant_alone(

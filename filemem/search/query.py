@@ -155,25 +155,18 @@ def _pieces(run: str) -> Iterator[tuple[str, bool]]:
     if not terms.is_cjk(run):
         yield run, True
         return
-    ends = {0, *itertools.accumulate(map(len, chinese.segments(run)))}
-    for position, token in enumerate(terms.cjk_tokens(run)):
-        start = position // 2
-        if len(token) > 1:
-            yield token, start + 1 not in ends
-        else:
-            yield token, len(run) == 1 or {start, start + 1} <= ends
+    words = chinese.segments(run)
+    for token in terms.cjk_tokens(run):
+        is_inside = len(token) > 1 and any(token in word for word in words)
+        yield token, is_inside or token in words
 
 
 def _context_words(text: str, weights: Weights) -> Iterator[QueryWord]:
     """Yield the words of a date or a name, which together count as one."""
-    tokens = [
-        token
-        for token in terms.tokens(text)
-        if token not in terms.STOP and not (token.isalpha() and len(token) == 1)
-    ]
-    for token in tokens:
-        weight = weights.lesser_word / len(tokens)
-        yield QueryWord(token, terms.stem(token), weight, is_context=True)
+    stems = sorted(terms.content(text))
+    for stem in stems:
+        weight = weights.lesser_word / len(stems)
+        yield QueryWord(stem, stem, weight, is_context=True)
 
 
 def _is_light(stem: str) -> bool:

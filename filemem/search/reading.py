@@ -1,7 +1,7 @@
 """The passages found, read from their files as they are now."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from filemem.errors import FilememError
@@ -9,7 +9,7 @@ from filemem.index import Corpus, Index, IndexedFile
 from filemem.search import validity
 from filemem.search.features import Ranked, WordScores
 from filemem.search.query import Query
-from filemem.search.results import Hit
+from filemem.search.results import Hit, first_day_named
 from filemem.search.search_request import SearchRequest
 from filemem.store.bullets import parse as parse_bullet
 from filemem.store.memory import SOURCE_MARK
@@ -22,54 +22,42 @@ SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
 LONGEST_ECHO = 2  # times the length of the question
 REPLACED_CHARS = 80  # of what a memory replaced, in its heading
 
-Successors = Mapping[str, IndexedFile]
-"""What holds in place of each superseded memory, by the path of that."""
 
-
-def find_successors(
-    matches: Iterable[Ranked], corpus: Corpus, today: dt.date
-) -> Successors:
-    """Return what holds today in place of each superseded memory.
+def in_its_place(
+    entry: IndexedFile, corpus: Corpus, today: dt.date
+) -> IndexedFile | None:
+    """Return what holds today in the place of a superseded memory; else None.
 
     Memories that replace each other in a ring have nothing in their place.
-
-    Args:
-        matches: the passages found.
-        corpus: every file.
-        today: the day in question.
     """
-    successors: dict[str, IndexedFile] = {}
-    for match in matches:
-        passed: set[str] = set()
-        last: IndexedFile | None = match.entry
-        while last is not None and validity.is_superseded(last, today):
-            passed.add(last.path)
-            last = corpus.by_live_path.get(live(validity.successor(last)))
-            if last is not None and last.path in passed:
-                last = None
-        if passed and last is not None and last.count:
-            successors[match.entry.path] = last
-    return successors
+    passed: set[str] = set()
+    last: IndexedFile | None = entry
+    while last is not None and validity.is_superseded(last, today):
+        if last.path in passed:
+            return None
+        passed.add(last.path)
+        last = corpus.by_live_path.get(live(validity.successor(last)))
+    return last if passed and last is not None and last.count else None
 
 
 def with_successors(
-    request: SearchRequest, matches: Iterable[Ranked], successors: Successors
-) -> list[Ranked]:
-    """Return the matches, and at the same score what replaced them.
+    request: SearchRequest, matches: Sequence[Ranked]
+) -> Iterator[Ranked]:
+    """Yield the matches, each before what replaced it, at the same score.
 
     Args:
         request: whose filters say what may be shown.
         matches: the passages found.
-        successors: what replaced them.
     """
-    found = {match.number: match for match in matches}
-    for match in list(found.values()):
-        entry = successors.get(match.entry.path)
-        if entry is not None and request.admits(entry, entry.first):
+    found = {match.number for match in matches}
+    for match in matches:
+        yield match
+        entry = in_its_place(match.entry, request.corpus, request.today)
+        if entry is None or entry.first in found:
+            continue
+        if request.admits(entry, entry.first):
             features = replace(match.features, day=0.0, is_of_day=False)
-            newest = replace(match, number=entry.first, entry=entry, features=features)
-            found.setdefault(entry.first, newest)
-    return list(found.values())
+            yield Ranked(entry.first, entry, features, match.score)
 
 
 def read_hits(
@@ -77,18 +65,17 @@ def read_hits(
     index: Index,
     matches: Iterable[Ranked],
     scores: WordScores,
-    successors: Successors,
 ) -> Iterator[Hit]:
     """Yield the passages as hits; of a long turn the best window alone.
 
-    What cannot be read any more is left out.
+    What names a day asked for counts as if said on it. What cannot be read any more is
+    left out.
 
     Args:
         request: what is asked.
         index: which has the files.
         matches: the passages to read, the best first.
         scores: what the words of the question count.
-        successors: what replaced superseded ones.
     """
     query = request.query
     seen: set[tuple[str, int]] = set()
@@ -108,14 +95,19 @@ def read_hits(
         if passage.speaker and len(text) <= SHOWN_WHOLE_CHARS:
             start = 0
             end = len(text)
+        sources = _sources(entry, passage)
+        when = _last_told(entry, memory.when, sources)
+        date = passage.day or (when.day if when else None)
         features = replace(match.features, by_word=scores.by_word(number))
         score = match.score
+        day_named = first_day_named(text, date, query.days)
+        if day_named and not features.is_of_day:
+            features = replace(features, day=request.weights.on_day, is_of_day=True)
+            score = features.score
         if passage.speaker and is_echo(text, query):
             features = replace(features, echo=request.weights.echo)
             score = features.score
-        sources = _sources(entry, passage)
-        when = _last_told(entry, memory.when, sources)
-        newer = successors.get(entry.path)
+        newer = in_its_place(entry, request.corpus, request.today)
         yield Hit(
             path=entry.path,
             line=passage.line,
@@ -123,7 +115,7 @@ def read_hits(
             text=text,
             speaker=passage.speaker,
             time=passage.time,
-            date=passage.day or (when.day if when else None),
+            date=date,
             when=when,
             title=memory.told_title,
             score=score,
@@ -134,7 +126,7 @@ def read_hits(
             replaced=_replaced(request, index, entry),
             newer=newer.path if newer else "",
             sources=sources,
-            day_named=_event_day(entry, query),
+            day_named=day_named or _event_day(entry, query),
             archived=entry.archived,
             features=features,
         )

@@ -100,28 +100,6 @@ class Hit:
 # -- days that a text names ----------------------------------------------------------
 
 
-def raise_named_days(
-    hits: Iterable[Hit], days: Sequence[DayRange], weights: Weights
-) -> list[Hit]:
-    """Return the hits, those whose text names a day asked for as if said on it.
-
-    Args:
-        hits: those found.
-        days: those asked for.
-        weights: `on_day` is what a day counts.
-    """
-    raised: list[Hit] = []
-    for hit in hits:
-        day = first_day_named(hit.text, hit.date, days)
-        if day:
-            hit = replace(hit, day_named=day)
-        if day and not hit.features.is_of_day:
-            features = replace(hit.features, day=weights.on_day, is_of_day=True)
-            hit = replace(hit, features=features, score=features.score)
-        raised.append(hit)
-    return sorted(raised, key=lambda hit: -hit.score)
-
-
 def first_day_named(
     text: str, said_on: dt.date | None, days: Sequence[DayRange]
 ) -> int:

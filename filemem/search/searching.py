@@ -15,7 +15,7 @@ from filemem.search.filters import bounds, read_filters
 from filemem.search.meaning import add_meaning
 from filemem.search.notes import search_notes
 from filemem.search.query import parse
-from filemem.search.reading import find_successors, read_hits, with_successors
+from filemem.search.reading import read_hits, with_successors
 from filemem.search.results import (
     Hit,
     choose,
@@ -23,7 +23,6 @@ from filemem.search.results import (
     put_current_first,
     put_newest_first,
     put_plans_in_order,
-    raise_named_days,
 )
 from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
@@ -59,7 +58,6 @@ def search_files(
     after: str | None = None,
     before: str | None = None,
     today: dt.date,
-    anchor: dt.date | None = None,
     current: CurrentConversation | None = None,
     weights: Weights = WEIGHTS,
 ) -> Found:
@@ -73,7 +71,6 @@ def search_files(
         speaker: whose words to search; an assistant's then count in full.
         after, before: the first and the last day, as in `2026-05`, `last week`.
         today: the day from which days count.
-        anchor: the day from which the question's own days count, if another.
         current: what the conversation going on has in the prompt, which is left out.
         weights: the numbers of the ranking.
 
@@ -83,7 +80,7 @@ def search_files(
     corpus = index.corpus()
     limits = bounds(after, before, today)
     filters = read_filters(index.folder, corpus, path, speaker, limits)
-    days = named_days(question, corpus, today=today, anchor=anchor)
+    days = named_days(question, corpus, today)
     query = parse(question, corpus.speaker_names, corpus.names, days, weights)
     if speaker:
         query = replace(query, asks_assistant=True)
@@ -95,11 +92,10 @@ def search_files(
     by_words = rank(request, candidates, scores)
     meant = add_meaning(request, index, question, by_words, scores)
     best = meant.matches[: max(READ_MATCHES, 2 * (limit or 0))]
-    successors = find_successors(best, corpus, today)
-    best = with_successors(request, best, successors)
+    to_read = with_successors(request, best)
 
-    hits = list(read_hits(request, index, best, scores, successors))
-    hits = raise_named_days(hits, query.days, weights)
+    hits = list(read_hits(request, index, to_read, scores))
+    hits.sort(key=lambda hit: -hit.score)
     hits = merge_evidence(hits)
     hits = put_newest_first(hits, weights)
     hits = put_plans_in_order(hits, today)
@@ -111,8 +107,8 @@ def search_files(
     if meant.note:
         notes.append(meant.note)
     files = sum(map(filters.admits_file, corpus.files))
-    shown = {hit.excerpt for hit in chosen}
-    has_more = any(hit.excerpt not in shown for hit in hits)
+    excerpts = {hit.excerpt for hit in chosen}
+    has_more = any(hit.excerpt not in excerpts for hit in hits)
     return Found(chosen, files, notes, has_more or len(best) < len(meant.matches))
 
 
@@ -120,9 +116,9 @@ def passages_in_prompt(
     corpus: Corpus, current: CurrentConversation | None
 ) -> frozenset[int]:
     """Return the numbers of the passages that the conversation going on has shown."""
-    entry = corpus.by_live_path.get(current.path) if current else None
-    if current is None or entry is None:
+    if current is None or current.path not in corpus.by_live_path:
         return frozenset()
+    numbers = corpus.by_live_path[current.path].numbers
     return frozenset(
-        number for number in entry.numbers if corpus.lines[number] >= current.line
+        number for number in numbers if corpus.lines[number] >= current.line
     )

@@ -135,8 +135,7 @@ def test_traditional_characters_name_the_same_days_as_simplified_ones(
     lay(tmp_path / "ann", SESSIONS)
     corpus = Index(Store(tmp_path).user("ann").folder).corpus()
     one, other = (
-        named_days(question, corpus, today=TODAY, anchor=None)
-        for question in (traditional, simplified)
+        named_days(question, corpus, TODAY) for question in (traditional, simplified)
     )
     assert one.ranges == other.ranges != ()
     assert all(piece in traditional for piece in one.pieces)

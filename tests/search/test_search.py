@@ -480,7 +480,7 @@ def test_a_month_is_not_taken_out_of_another_word(
     tmp_path: Path, question: str, stems: set[str]
 ) -> None:
     corpus = Index(Store(tmp_path).user("ann").folder).corpus()
-    days = named_days(question, corpus, today=TODAY, anchor=None)
+    days = named_days(question, corpus, TODAY)
     query = parse(question, (), (), days, WEIGHTS)
     assert stems <= {word.stem for word in query.content}
 
@@ -489,6 +489,6 @@ def test_who_is_named_first_is_asked_about_whatever_other_words_hold(
     tmp_path: Path,
 ) -> None:
     corpus = Index(Store(tmp_path).user("ann").folder).corpus()
-    days = named_days("", corpus, today=TODAY, anchor=None)
+    days = named_days("", corpus, TODAY)
     question = "Is it planned that Ben visits Ann?"
     assert parse(question, ("", "ann", "ben"), (), days, WEIGHTS).about == 2
