@@ -116,20 +116,22 @@ class DatedLines:
     day: dt.date | None
     days: list[dt.date | None]
 
-    def shown(self, line: int, text: str, longest: int = LINE_CHARS) -> str:
+    def shown(self, line: int, above: int, text: str, longest: int = LINE_CHARS) -> str:
         """Return a line, or what is shown of it, as the tools show it.
 
-        A turn of another day than its file's has it behind its clock.
+        A turn of another day than what stands above has it behind its clock.
 
         Args:
             line: its number.
+            above: that of the line shown above it; 0 if that is the heading.
             text: of it.
             longest: characters to show.
         """
         day = self.days[line - 1]
+        told = self.days[above - 1] if above else self.day
         shown = line_text(text, day, self.path, line, longest)
         head = TURN_HEAD.match(shown)
-        if head is None or head[2] or day == self.day:
+        if head is None or head[2] or day == told:
             return shown
         return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
 
@@ -177,15 +179,15 @@ def page(
     check_line(path, line, total)
     end = total if lines is None else min(total, line - 1 + lines)
     left = budget
-    last = line - 1
+    last = 0
     for number in range(line, end + 1):
         text = dated.lines[number - 1]
         longest = OPENED_CHARS
         if lines != 1:
             longest = max(1, len(clip_tokens(text[:OPENED_CHARS], budget)))
-        entry = f"{number:>4}  {dated.shown(number, text, longest)}"
+        entry = f"{number:>4}  {dated.shown(number, last, text, longest)}"
         left -= count_tokens(entry)
-        if number > line and (left < 0 or len(text) > longest):
+        if last and (left < 0 or len(text) > longest):
             break
         shown.append(entry)
         last = number
@@ -231,6 +233,7 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
         matched += match.matches
         if match.path != path:
             path = match.path
+            above = 0
             dated = dated_lines(folder, path)
             shown.append(file_heading(folder, path))
         elif match.gap:
@@ -239,7 +242,9 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
         if text != match.text and not clipped:
             clipped = match
         sign = " " if match.matches else "-"
-        shown.append(f"{match.line:>4}{sign} {dated.shown(match.line, text)}")
+        text = dated.shown(match.line, above, text)
+        shown.append(f"{match.line:>4}{sign} {text}")
+        above = match.line
         tokens += count_tokens(shown[-1])
     shown += found.notes
     if clipped:
