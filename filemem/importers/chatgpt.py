@@ -64,12 +64,16 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
         nodes = []
         for key, node in as_dict(element.value["mapping"]).items():
             message = as_dict(dig(node, "message"))
-            role = text_at(message, "author", "role")
-            moment = time_of(message, zone)
             told = _instructions(message)
-            shared = digest(told, 16) if told else ""
-            parent = text_at(node, "parent")
-            nodes.append(Node(key, parent, role, moment, message, shared))
+            read = Node(
+                id=key,
+                parent=text_at(node, "parent"),
+                role=text_at(message, "author", "role"),
+                time=time_of(message, zone),
+                message=message,
+                shared=told and digest(told, 16),
+            )
+            nodes.append(read)
         leaf = element.value.get("current_node")
         yield read_conversation(element, nodes, leaf, _shown, zone, left_out)
     yield left_out
@@ -98,15 +102,13 @@ def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     content = as_dict(message.get("content"))
     role = text_at(message, "author", "role")
     recipient = text_at(message, "recipient")
+    canvas = ""
+    if recipient.startswith(_CANVAS):
+        canvas = _canvas(text_at(content, "text"))
     unseen = _UNSEEN_CONTENT.get(text_at(content, "content_type"), "")
     if dig(message, "metadata", "is_visually_hidden_from_conversation"):
         unseen = HIDDEN
-    elif recipient.startswith(_CANVAS):
-        document = _canvas(text_at(content, "text"))
-        if document:
-            return document
-        unseen = TOOL_CALL
-    elif recipient not in ("", "all"):
+    elif recipient not in ("", "all") and not canvas:
         unseen = TOOL_CALL
     elif role == "tool" and not any(map(_is_picture, as_list(content.get("parts")))):
         unseen = TOOL_RESULT
@@ -115,7 +117,7 @@ def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     if unseen:
         left_out[unseen] += 1
         return ""
-    return _text(content, as_dict(message.get("metadata")))
+    return canvas or _text(content, as_dict(message.get("metadata")))
 
 
 def _canvas(call: str) -> str:

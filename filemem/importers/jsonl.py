@@ -32,32 +32,29 @@ _UNHEARD_ROLES = ("system", "developer", "tool", "function")
 
 def openai_jsonl(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """Yield a conversation for each line, then the one made of the single messages."""
-    single = list[dict[str, Any]]()
+    single = []
     for number, line in text_lines(path):
+        place = f"line {number}"
         try:
             record = as_dict(decode_json(line))
         except FilememError as error:
-            yield Skipped(f"line {number}", str(error))
+            yield Skipped(place, str(error))
             continue
-        if isinstance(record.get("messages"), list):
-            yield _conversation(record, f"line {number}", zone)
-        elif isinstance(record.get("role"), str):
+        if "messages" in record:
+            yield _conversation(record, zone)
+        elif "role" in record:
             single.append(record)
         else:
-            yield Skipped(f"line {number}", "it has neither messages nor a role")
+            yield Skipped(place, "it has neither messages nor a role")
     if single:
         name = os.path.splitext(os.path.basename(path))[0]
-        yield _conversation({"messages": single, "title": name}, name, zone)
+        yield _conversation({"messages": single, "title": name}, zone)
 
 
-def _conversation(
-    record: dict[str, Any], place: str, zone: tzinfo | None
-) -> ImportedConversation:
+def _conversation(record: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
     """Read one conversation; without an id of its own how it begins tells it."""
     turns = spoken_turns(dicts_at(record, "messages"), zone)
     id = text_at(record, "id") or text_at(record, "conversation_id")
-    if not id and not turns:
-        id = place
     title = text_at(record, "title")
     return ImportedConversation(id, title, time_of(record, zone), turns)
 

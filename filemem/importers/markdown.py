@@ -20,10 +20,8 @@ def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    entries = files.walk(
-        os.path.realpath(path), lambda _, entry: not _left_out_because(entry)
-    )
-    for name, entry in sorted(entries, key=lambda found: found[0]):
+    found = files.walk(path, lambda _, entry: not _left_out_because(entry))
+    for name, entry in sorted(found, key=lambda one: one[0]):
         reason = _left_out_because(entry)
         if reason:
             yield Skipped(name, reason)

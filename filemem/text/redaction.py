@@ -59,7 +59,7 @@ def redact(text: str) -> tuple[str, list[Redaction]]:
     """
     shadow = text
     if not text.isascii():
-        shadow = simplified(text.translate(_one_for_one()))
+        shadow = simplified(text.translate(_ONE_FOR_ONE))
     done = [match.span() for match in REDACTED.finditer(shadow)]
     shadow = _blank_out(shadow, done)
     found: list[Redaction] = []
@@ -99,19 +99,20 @@ def _blank_out(text: str, spans: list[Span]) -> str:
     return "".join(characters)
 
 
-@cache
-def _one_for_one() -> dict[int, str]:
-    """Map full-width letters, digits and signs, and the many dashes and spaces.
-
-    Each is one character for one, so that places in the text stay what they are.
-    """
-    signs = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz:=-@_"
-    table = {ord(sign) + 0xFEE0: sign for sign in signs}
-    for dash in [*range(0x2010, 0x2016), 0x2212]:
-        table[dash] = "-"
-    for blank in [0xA0, *range(0x2000, 0x200B), 0x202F, 0x3000]:
-        table[blank] = " "
-    return table
+# Full-width letters, digits and signs, and the many dashes and spaces, one for one.
+_WIDE = (
+    "０１２３４５６７８９ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ"
+    "ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ：＝－＠＿"
+    "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+    "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
+)
+_PLAIN = (
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    "abcdefghijklmnopqrstuvwxyz:=-@_"
+    "-------"
+    "              "
+)
+_ONE_FOR_ONE = str.maketrans(_WIDE, _PLAIN)
 
 
 # -- the table -------------------------------------------------------------------------

@@ -40,24 +40,12 @@ def rows(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 @functools.cache
-def words(name: str) -> dict[str, list[str]]:
-    """Return the words of a table by their heads.
-
-    A line of it is `head: word, word`; several lines may have one head.
+def parts(name: str) -> dict[str, str]:
+    """Return the rows of two columns of a table, such as the parts of its patterns.
 
     Args:
         name: of a file in `data/`.
     """
-    found: dict[str, list[str]] = {}
-    for line in lines(name):
-        head, _, told = line.partition(": ")
-        found.setdefault(head, []).extend(told.split(", "))
-    return found
-
-
-@functools.cache
-def parts(name: str) -> dict[str, str]:
-    """Return the parts of patterns that a table names: its rows of two columns."""
     return dict(row for row in rows(name) if len(row) == 2)
 
 

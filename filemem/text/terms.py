@@ -27,9 +27,9 @@ CJK = (
 LETTER = rf"[^\W{CJK}]"
 """A letter of a script that writes words apart; names in CJK stand within a row."""
 
-_WORDS = tables.words("words.txt")
-STOP = frozenset(_WORDS["stop"])
-ASKING = frozenset(_WORDS["asking"])
+_WORDS = tables.parts("words.txt")
+STOP = frozenset(_WORDS["stop"].replace(", ", ",").split(","))
+ASKING = frozenset(_WORDS["asking"].split(", "))
 
 MAX_TOKEN_CHARACTERS = 64  # a longer word is cut into several
 MAX_STEMS = 200_000  # that are kept
