@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
@@ -20,6 +21,9 @@ MILLISECONDS_FROM = 1e11
 
 FIRST_YEAR = 1000
 """The first year that has the four digits of a file name."""
+
+MAX_LINE_CHARS = 50_000_000
+"""Characters of a line that are read at once."""
 
 MAX_UNCUT_CHARS = 10_000
 """Characters at either end of a text in which secrets are looked for before the text is
@@ -258,9 +262,13 @@ def joined(parts: Iterable[str], between: str = "\n") -> str:
 
 
 def text_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file that are not blank, with their numbers from 1."""
+    """Yield the lines of a text file that are not blank, with their numbers from 1.
+
+    A line over MAX_LINE_CHARS comes in pieces.
+    """
     with open(files.open_regular(path), encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(file, 1):
+        lines = iter(partial(file.readline, MAX_LINE_CHARS), "")
+        for number, line in enumerate(lines, 1):
             if line.strip():
                 yield number, line.strip()
 

@@ -182,7 +182,7 @@ class Intake:
         said = self._turns(item)
         origin = origin_of_id(self.gate, self.format, item.id)
         if said and not item.id:
-            origin = self._origin_of_opening(title, said, self._began(item, said))
+            origin = self._origin_of_opening(item, title, said)
         said = self._without_copies(said, origin)
         if not said:
             self.report.left_out[EMPTY] += 1
@@ -279,12 +279,21 @@ class Intake:
             words.append(turn.time.isoformat())
         return self.gate.digest(*words)
 
-    def _origin_of_opening(self, title: str, said: list[Turn], began: datetime) -> str:
+    def _origin_of_opening(
+        self, item: ImportedConversation, title: str, said: list[Turn]
+    ) -> str:
         """Return the origin of a conversation without an id.
 
         It is that of one kept before with an equal beginning, else a digest of how it
         begins, with a number.
         """
+        began = self._began(item, said)
+        first = item.turns[0]
+        former = digest(f"{item.title}\0{first.speaker}\0{first.text}", 16)
+        origin = f"{self.format}:{former}-1"  # as earlier versions named it
+        known = self.origins.of(origin)
+        if known and f"{began:%Y-%m-%d}" in known.path:
+            return origin
         keys = [turn.part for turn in said]
         for origin in reversed(self.origins.with_part(keys[0], self.format)):
             known = self.origins.of(origin)
