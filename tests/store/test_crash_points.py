@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from crash_driver import AT, JOBS, TALK
+from crash_driver import JOBS, TALK
 from programs import filemem, lay
 
-from filemem import Store, index, jobs
+from filemem import Store, index
 from filemem.store import recalls
 
 PLACE = Path(__file__).parents[1] / "support/crash_driver.py"
@@ -102,19 +102,3 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(
             assert is_moved or path.startswith("summaries/"), (number, path)
         JOBS[how](Store(folder / str(number)).user("ann").folder)
         assert tree(folder / str(number)) == wanted, number
-
-
-def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(
-    store,
-):
-    user = Store(os.path.dirname(store)).user("ann").folder
-    before = {path: user.read(path) for path in user.paths()}
-    JOBS["maintain"](user)
-    gone = before.keys() - set(user.paths())
-    away = [f"archive/{path}" for path in gone if not path.startswith("archive/")]
-    assert len(away) >= 3
-    jobs.restore(user, AT, away)
-    for path in away:
-        live = path.removeprefix("archive/")
-        assert user.read(live) == before[live]
-        assert path not in user.paths()

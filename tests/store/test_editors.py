@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from repositories import START, git, plain_git  # noqa: F401
-from terminal import Terminal
 
 from filemem import Store, User
 from filemem.git.setup import set_up
@@ -140,29 +139,3 @@ def test_vim_saves_in_place_and_by_renaming(mara: Folder, how: str) -> None:
     assert User(mara).search_files("pu-erh")[0].line == 1
     assert mara.paths() == [FACT]
     assert problems(mara) == []
-
-
-def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(
-    mara: Folder,
-) -> None:
-    """The swap file is passed over, the program's line is in the file, and Vim, asked to save, notices it."""
-    command = [
-        editor("vim"),
-        "-Nu",
-        "NONE",
-        mara.absolute(FACT),
-    ]
-    with Terminal(
-        command,
-        {**os.environ, "TERM": "xterm"},
-        mara.root,
-    ) as term:
-        term.expect("Prefers oolong tea.")
-        term.type("GoUnsaved.\x1b")
-        term.expect("Unsaved.")
-        assert list(Path(mara.absolute(FACT)).parent.glob(".*.swp"))
-        mara.append(FACT, "One more.\n")
-        assert mara.paths() == [FACT]
-        term.type(":w\r")
-        term.expect("changed since reading it")
-    assert mara.read(FACT) == b"Prefers oolong tea.\nOne more.\n"
