@@ -17,7 +17,6 @@ from io import FileIO
 from filemem.errors import Busy, Changed, NotFound, Refused
 
 MAX_DEPTH = 64  # folders in folders; what lies deeper is no memory
-MAX_NAME_BYTES = 255
 MAX_FOLDER_BYTES = 3000  # of the path of a folder that memories may lie in
 MAX_READ_BYTES = 100_000_000  # of any file that is read at once
 MAX_TRIES = 20  # of a change to a file that others keep changing

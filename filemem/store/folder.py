@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
-from filemem.store.files import MAX_NAME_BYTES, too_far, walk
+from filemem.store.fields import texts
+from filemem.store.files import too_far, walk
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import PROFILE, archived, live, numbered
 from filemem.text.plain import escape_controls, nearest, one_line
@@ -112,14 +113,16 @@ class Folder:
     def person(self) -> str:
         """How the person is called: as the front matter of profile.md says, else by the
         user's name."""
-        profile = self.find(PROFILE)
-        named = profile.front.get(PERSON_KEY) if profile else None
-        return one_line(str(named or self.name))
+        return one_line(str(self.profile_front().get(PERSON_KEY) or self.name))
 
     def own_names(self) -> set[str]:
         """Return the names under which the person's own turns may stand."""
+        return {self.name, self.person, *texts(self.profile_front().get("aliases"))}
+
+    def profile_front(self) -> dict[str, Any]:
+        """Return the front matter of profile.md; empty where there is none."""
         profile = self.find(PROFILE)
-        return {self.name, self.person, *(profile.aliases if profile else ())}
+        return profile.front if profile else {}
 
     def exists(self) -> bool:
         """Tell whether anything has been kept for this user yet."""
@@ -168,7 +171,7 @@ class Folder:
         """Return the place that a path names, whatever lies along the way."""
         parts = path.split("/")
         is_odd = is_unprintable(path) or any(part[:1] in ("", ".") for part in parts)
-        if is_odd or too_far(path.rpartition("/")[0]) or _is_long(parts):
+        if is_odd or too_far(path.rpartition("/")[0]):
             shown = one_line(path, 80) or "an empty path"
             what = f"{shown} is not a path inside {self.name}'s memories"
             raise Refused(f"{what}; name it like facts/2026/2026-11-20-tea.md.")
@@ -451,10 +454,6 @@ def enters(path: str, entry: "os.DirEntry[str]") -> bool:
     if path == PROPOSED:
         return False
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
-
-
-def _is_long(names: list[str]) -> bool:
-    return any(len(os.fsencode(name)) > MAX_NAME_BYTES for name in names)
 
 
 # -- sentences and small steps -------------------------------------------------------

@@ -117,8 +117,7 @@ def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
     if not after:
         is_whole = source == "" or source.endswith("\n")
         after = source + line if is_whole else line + source
-    wanted = before.values | {key: yaml.safe_load(value)}
-    if _in_order(load(after).values) != _in_order(wanted):
+    if load(after).values != before.values | {key: yaml.safe_load(value)}:
         raise ValueError(f"{key} cannot be set without touching other lines")
     return after
 
@@ -140,11 +139,6 @@ def _with_value(source: str, key: str, value: str) -> str:
         else:
             after = source[:start] + value + source[end:]
     return after
-
-
-def _in_order(values: dict[str, Any]) -> str:
-    """Return a mapping as text, to compare; not-a-number equals itself."""
-    return repr(sorted(values.items(), key=str))
 
 
 def quoted(text: str) -> str:

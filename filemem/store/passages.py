@@ -122,13 +122,15 @@ def format_turn(speaker: str, time: str, text: str, day: dt.date | None = None) 
 
 def whole(lines: list[str], after: int) -> list[Passage]:
     """Return the lines behind a number as one passage; a long text by paragraph."""
-    filled = [n for n, line in enumerate(lines, 1) if n > after and line.strip()]
-    if not filled:
+    blocks = list(_blocks(lines, after, dated=False))
+    if not blocks:
         return []
-    text = "\n".join(lines[filled[0] - 1 : filled[-1]])
+    first = blocks[0].line
+    last = blocks[-1].end_line
+    text = "\n".join(lines[first - 1 : last])
     if len(text) > MAX_WHOLE_CHARS:
         return paragraphs(lines, after)
-    return [Passage(filled[0], filled[-1], "", "", text)]
+    return [Passage(first, last, "", "", text)]
 
 
 class _Block(NamedTuple):

@@ -54,7 +54,7 @@ def _in_date(memory: Memory) -> Iterator[Problem]:
     day = str(day_of(memory.front.get("date")) or "")
     named = str(when.date) if when else ""
     if when and when.day_unknown:
-        named = named[: len("2026-10")]
+        named = f"{when.date:%Y-%m}"
     if day and not day.startswith(named):
         what = f"date is {day}, but the file's name says {named}"
         remedy = "the name decides: rename the file or correct the key"

@@ -6,7 +6,6 @@ import re
 from zoneinfo import ZoneInfo
 
 from filemem.store.folder import Folder
-from filemem.store.paths import PROFILE
 
 ZONE_KEY = "timezone"
 """The key of profile.md's front matter that names a person's zone."""
@@ -34,8 +33,7 @@ def find_zone(name: object) -> dt.tzinfo | None:
 
 def person_zone(folder: Folder) -> dt.tzinfo | None:
     """Return the zone in which a person's days count; None for this machine's."""
-    profile = folder.find(PROFILE)
-    zone = find_zone(profile.front.get(ZONE_KEY)) if profile else None
+    zone = find_zone(folder.profile_front().get(ZONE_KEY))
     return zone or find_zone(os.environ.get(VARIABLE))
 
 

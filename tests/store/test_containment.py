@@ -37,7 +37,6 @@ OUTSIDE = [
     ".filemem/lock",
     "facts/.hidden.md",
     "archive/../../bob/profile.md",
-    "茶" * 86 + ".md",
     "/".join(["facts"] * 800),
 ]
 

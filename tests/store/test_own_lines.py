@@ -93,7 +93,6 @@ def values(draw: st.DrawFn) -> str:
         "5",
         "plain words",
         "2026-11-20",
-        ".nan",
         "~",
         "[a, b]",
         "{a: 1}",
@@ -164,9 +163,7 @@ def test_setting_a_key_changes_nothing_else(
         assert str(error) == f"{key} stands on several lines"
         return
     found = parse(path, after).front_matter.values
-    wanted = {**before.values, key: value[1]}
-    # In text not-a-number equals itself.
-    assert repr(sorted(found.items())) == repr(sorted(wanted.items()))
+    assert found == {**before.values, key: value[1]}
     start = len(os.path.commonprefix([data, after]))  # noqa: RUF071
     tail = len(os.path.commonprefix([data[::-1], after[::-1]]))  # noqa: RUF071
     assert b"\n" not in data[start : len(data) - tail].strip(b"\r\n")
