@@ -61,10 +61,13 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
 
     A day or month without a year is the last such in the memory. Relative days count
     from `today` or, where no memory is of such a day, from the newest memory.
+
+    Args:
+        question: its text.
+        corpus: the files with their days.
+        today: the day on which it is asked.
     """
-    ordinals = [entry.date for entry in corpus.files]
-    last = max(1, min(max(ordinals, default=0), today.toordinal()))
-    newest = dt.date.fromordinal(last)
+    newest = _newest_day(corpus, today)
     mentions = dates.mentioned(question, today)
     if not _any_dated(corpus, mentions):
         from_newest = dates.mentioned(question, newest)
@@ -75,22 +78,37 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
         return _vague_days(question, in_simplified, today, newest)
     settled = [_settled(mention, corpus, newest) for mention in mentions]
     ranges: list[DayRange] = []
-    for place in range(len(settled)):
+    pieces: list[str] = []
+    for place, mention in enumerate(settled):
         ranges += _ranges(in_simplified, settled, place)
-    pieces = [question[mention.start : mention.end] for mention in settled]
+        pieces.append(question[mention.start : mention.end])
     return NamedDays(tuple(ranges), tuple(pieces))
 
 
+def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:
+    """Return the day of the newest memory, or today if that is to come."""
+    newest = max((entry.date for entry in corpus.files), default=0)
+    last = min(newest, today.toordinal())
+    return dt.date.fromordinal(max(FIRST_DAY, last))
+
+
 def _vague_days(
-    question: str, in_simplified: str, reference: dt.date, newest: dt.date
+    question: str, in_simplified: str, today: dt.date, newest: dt.date
 ) -> NamedDays:
-    """Return the days of a vague time, such as `recently`, and its words."""
+    """Return the days of a vague time, such as `recently`, and its words.
+
+    Args:
+        question: its text.
+        in_simplified: the same in simplified characters.
+        today: the last of the days.
+        newest: the day of the newest memory, from which they reach back.
+    """
     vague = _VAGUE.search(in_simplified)
     if not vague:
         return NamedDays()
     unit = next(filter(None, vague.groups()), "day")
-    last = reference.toordinal()
-    first = min(last, newest.toordinal()) - DAYS_OF_A_FEW[unit.lower()]
+    last = today.toordinal()
+    first = newest.toordinal() - DAYS_OF_A_FEW[unit.lower()]
     piece = question[vague.start() : vague.end()]
     return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,))
 
@@ -126,16 +144,15 @@ def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayR
     here = mentions[place]
     if place and _joined(question, mentions[place - 1], here):
         return []
-    ranges = [
-        DayRange(span.start.toordinal(), span.end.toordinal()) for span in here.spans
-    ]
+    ranges: list[DayRange] = []
+    for span in here.spans:
+        ranges.append(DayRange(span.start.toordinal(), span.end.toordinal()))
     for following in mentions[place + 1 : place + 2]:
         if _joined(question, here, following):
             end = following.span.end.toordinal()
             return [DayRange(days.first, max(days.first, end)) for days in ranges]
     before = question[: here.start]
-    begins = here.since or _SINCE.search(before)
-    if begins or _SINCE_BEHIND.match(question, here.end):
+    if here.since or _SINCE.search(before) or _SINCE_BEHIND.match(question, here.end):
         return [DayRange(days.first, LAST_DAY) for days in ranges]
     if _UNTIL.search(before) or _UNTIL_BEHIND.match(question, here.end):
         return [DayRange(FIRST_DAY, days.last) for days in ranges]

@@ -107,7 +107,7 @@ def read_hits(
         if passage.speaker and is_echo(text, query):
             features = replace(features, echo=request.weights.echo)
             score = features.score
-        newer = in_its_place(entry, request.corpus, request.today)
+        successor = in_its_place(entry, request.corpus, request.today)
         yield Hit(
             path=entry.path,
             line=passage.line,
@@ -122,9 +122,9 @@ def read_hits(
             strength=scores.strength(number),
             excerpt=_excerpt(text, start, end, query),
             is_cut=(start, end) != (0, len(text)),
-            note=_note(entry, newer, request.today),
+            note=_note(entry, successor, request.today),
             replaced=_replaced(request, index, entry),
-            newer=newer.path if newer else "",
+            newer=successor.path if successor else "",
             sources=sources,
             day_named=day_named or _event_day(entry, query),
             archived=entry.archived,
@@ -173,11 +173,17 @@ def _excerpt(text: str, start: int, end: int, query: Query) -> str:
     return terms.shorten_captions(excerpt, stems)
 
 
-def _note(entry: IndexedFile, newer: IndexedFile | None, today: dt.date) -> str:
-    """Return what a heading says of whether, and when, a memory holds."""
+def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> str:
+    """Return what a heading says of whether, and when, a memory holds.
+
+    Args:
+        entry: the memory's file.
+        successor: what holds in its place.
+        today: the day in question.
+    """
     state = ""
     if validity.is_superseded(entry, today):
-        last = newer.path if newer else validity.successor(entry)
+        last = successor.path if successor else validity.successor(entry)
         state = f"superseded by {one_line(last)}"
     elif not validity.is_certain(entry):
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"

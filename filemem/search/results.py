@@ -204,9 +204,9 @@ def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
     for hit in hits:
         pair = [hit]
         if hit.newer in by_path:
-            newer = by_path[hit.newer]
-            pair.append(replace(newer, score=max(newer.score, hit.score)))
-            if newer.features.is_of_day or not hit.features.is_of_day:
+            current = by_path[hit.newer]
+            pair.append(replace(current, score=max(current.score, hit.score)))
+            if current.features.is_of_day or not hit.features.is_of_day:
                 pair.reverse()
         for one in pair:
             ordered.setdefault(one.place, one)
