@@ -16,15 +16,23 @@ from programs import COLD, clean, filemem
 from repositories import copied, git, job, plain_git, store, supersede, write
 
 from filemem import Store
-from filemem.store.paths import live
 
 JOBS = {
-    "remember": ["remember", "Has sold the bicycle."],
-    "chat": ["chat", "-m", "I live in Ghent now."],
+    "remember": ["remember", "Has sold the bicycle.", "--today", "2026-11-22T10:00"],
     "maintain": ["maintain", "--today", "2027-06-01"],
+    "undo": ["undo"],
+    "sync": ["sync"],
 }
+TALK = "sessions/2026/2026-11-20-0930-tea.md"
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 # A start of a program, a write, a new name and a deletion.
-TRIED = {"vfork": 2, "write": 1, "rename": 1, "unlink": 1}  # how many of each call
+TRIED = {
+    "vfork": 2,
+    "write": 1,
+    "fsync": 1,
+    "rename": 1,
+    "unlink": 1,
+}  # how many of each call
 
 # Without strace nothing can be killed at a given call,
 # nor be met by an error there.
@@ -84,129 +92,70 @@ def points(where: Path, words: list[str]) -> Iterator[tuple[str, int]]:
                 yield call, number
 
 
-@pytest.mark.parametrize("job", JOBS)
-def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) -> None:
-    """Every file that it wrote is in a commit, the index is as HEAD, and the person's edit and new file are still only theirs."""
-    where = tmp_path / "store"
-    mara = store(where)
-    run(
-        where,
-        "chat",
-        "-m",
-        "I bought a kayak in Sintra.",
-        "--today",
-        "2026-11-20T09:00",
-    )
-    (Path(mara.root) / "profile.md").write_text("# Mara\n")
-    git(where, "add", "."), git(where, "commit", "-qm", "Mine")
-    (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
-    (Path(mara.root) / "facts/own.md").write_text("A note of her own.\n")
-    kills = 0
-    for call, number in points(where, JOBS[job]):
-        copy = tmp_path / f"{call}-{number}"
-        shutil.copytree(where, copy, symlinks=True)
-        traced(
-            copy,
-            JOBS[job],
-            "-o",
-            "/dev/null",
-            "-e",
-            f"inject={call}:signal=SIGKILL:when={number}",
-        )
-        kills += 1
-        done = run(copy, "remember", "Has a dog.")
-        assert done.returncode == 0 and not re.search(
-            "not committed|left for you", done.stdout
-        ), (call, number, done)
-        status = git(copy, "status", "--short", "-uall")
-        assert status == " M mara/profile.md\n?? mara/facts/own.md", (
-            call,
-            number,
-            status,
-        )
-        assert "Hates mud" not in git(copy, "log", "-p")
-        shutil.rmtree(copy)
-    assert kills >= len(TRIED)
+def made(top: Path) -> Path:
+    """A store that another machine shares, whose last commit is a sweep.
 
-
-CUTS = [("fsync", 3), ("fsync", 9), ("fsync", 19), ("rename", 5), ("unlink", 1)]
-
-
-@pytest.mark.parametrize("how", ["signal=SIGKILL", "error=EIO"])
-def test_an_undo_that_was_cut_off_is_done_by_the_next_and_loses_nothing(
-    tmp_path: Path, how: str
-) -> None:
-    """Each file stands somewhere, under one name, and the next undo does the rest.
-
-    Also where a job came between.
+    Both machines have talked on, one has changed a fact and the other archived it. A
+    line of the person's is not committed.
     """
-    mara = store(tmp_path / "store")
-    talks = [f"sessions/2026/2026-11-{day}-0930-tea.md" for day in range(10, 20)]
-    for path in talks:
-        write(mara, path, f"- **mara** 09:30: said on {path}\n")
-    job(mara, "Talk", *talks)
-    before = {path: mara.read(path) for path in mara.paths()}
-    for path in talks:
-        mara.move({path: f"archive/{path}"})
-    swept = job(mara, "Sweep", *talks, *(f"archive/{path}" for path in talks))
-    for number, (call, at) in enumerate(CUTS):
-        copy = copied(tmp_path / "store", tmp_path / str(number))
-        traced(
-            copy, ["undo"], "-o", "/dev/null", "-e", f"inject={call}:{how}:when={at}"
-        )
-        user = Store(copy).user("mara").folder
-        assert sorted(map(live, user.paths())) == sorted(before), (call, at)
-        assert run(copy, "remember", "Has a dog.").returncode == 0
-        if not git(copy, "log", "--format=%s", "--grep=^Undo"):
-            done = run(copy, "undo", swept)
-            assert done.returncode == 0 and "not committed" not in done.stdout, done
-        assert run(copy, "undo", swept).returncode == 2  # nothing is left of it
-        after = {path: user.read(path) for path in user.paths()}
-        assert {path: after.get(path) for path in before} == before, (call, at)
-        assert not any(path.startswith("archive/") for path in after)
-        assert git(copy, "status", "--short") == ""
-
-
-TALK = "sessions/2026/2026-11-20-0930-tea.md"
-FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
-
-
-def test_a_sync_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None:
-    """No line is lost or doubled, and no lock stays behind.
-
-    What one machine archived and the other edited is one memory.
-    """
-    git(tmp_path, "init", "--quiet", "--bare", "remote")
-    begun = tmp_path / "store"
-    mara = store(begun)
+    top.mkdir()
+    git(top, "init", "--quiet", "--bare", "remote")
+    mara = store(top / "store")
     job(mara, "Talk", mara.create(TALK, "- **mara** 09:30: hello\n"))
-    git(begun, "remote", "add", "origin", "../remote")
-    assert run(begun, "sync").returncode == 0
-    git(tmp_path, "clone", "--quiet", "remote", "other")
-    other = Store(tmp_path / "other").user("mara").folder
+    git(top / "store", "remote", "add", "origin", "../remote")
+    assert run(top / "store", "sync").returncode == 0
+    git(top, "clone", "--quiet", "remote", "other")
+    other = Store(top / "other").user("mara").folder
     for user, name in ((mara, "here"), (other, "there")):
         user.append(TALK, f"- **mara** 10:00: from {name}\n")
         job(user, "Talk", TALK, user.create(f"facts/{name}.md", f"{name}\n"))
     mara.append(FACT, "With figs.\n")
-    job(mara, "Figs", FACT)
+    job(mara, "Figs", FACT, mara.create("profile.md", "# Mara\n"))
     job(other, "Black tea", *supersede(other, FACT, "Prefers black tea.")[1])
-    assert run(tmp_path / "other", "sync").returncode == 0
-    saved = tmp_path / "saved"
-    for name in ("store", "remote"):
-        copied(tmp_path / name, saved / name)
-    for number, (call, at) in enumerate(points(begun, ["sync"])):
-        world = copied(saved, tmp_path / str(number))
-        inject = f"inject={call}:signal=SIGKILL:when={at}"
-        traced(world / "store", ["sync"], "-o", "/dev/null", "-e", inject)
-        assert run(world / "store", "sync").returncode == 0, (call, at)
-        git(world, "clone", "--quiet", "remote", "fresh")
-        heads = {git(world / one, "rev-parse", "HEAD") for one in ("store", "fresh")}
-        assert len(heads) == 1
-        assert git(world / "store", "status", "-s") == ""
-        user = Store(world / "fresh").user("mara").folder
-        turns = [passage.text for passage in user.memory(TALK).passages]
-        assert sorted(turns) == ["from here", "from there", "hello"], (call, at)
-        assert {"facts/here.md", "facts/there.md"} <= {*user.paths()}
-        lines = user.memory(f"archive/{FACT}").lines
-        assert FACT not in user.paths() and lines[-1] == "With figs."
-        assert lines[1].startswith("superseded_by")
+    assert run(top / "other", "sync").returncode == 0
+    swept = [f"sessions/2026/2026-11-{day}-0930-tea.md" for day in range(10, 20)]
+    for path in swept:
+        write(mara, path, f"- **mara** 09:30: said on {path}\n")
+    job(mara, "Talk", *swept)
+    for path in swept:
+        mara.move({path: f"archive/{path}"})
+    job(mara, "Sweep", *swept, *(f"archive/{path}" for path in swept), Job="sweep")
+    mara.append("profile.md", "- Hates mud.\n")
+    return top
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [*((job, "signal=SIGKILL") for job in JOBS), ("undo", "error=EIO")]
+)
+def test_what_a_job_that_was_cut_off_left_is_finished_by_the_same_command(
+    tmp_path: Path, name: str, how: str
+) -> None:
+    """The files are as after an undisturbed run.
+
+    With the next job all is committed but the person's line.
+    """
+    saved = made(tmp_path / "saved")
+    words = JOBS[name]
+    if name == "undo":
+        words = ["undo", git(saved / "store", "rev-parse", "HEAD")]
+    undisturbed = copied(saved, tmp_path / "undisturbed")
+    assert run(undisturbed / "store", *words).returncode == 0
+    kills = 0
+    for call, at in points(saved / "store", words):
+        world = copied(saved, tmp_path / f"{call}-{at}")
+        inject = f"inject={call}:{how}:when={at}"
+        traced(world / "store", words, "-o", "/dev/null", "-e", inject)
+        done = run(world / "store", *words)
+        assert done.returncode in (0, 2) and "not committed yet" not in done.stdout
+        assert texts(world) == texts(undisturbed), (call, at, done)
+        assert run(world / "store", "remember", "Has a dog.").returncode == 0
+        assert git(world / "store", "status", "--short") == " M mara/profile.md"
+        assert "Hates mud" not in git(world / "store", "log", "-p")
+        kills += 1
+    assert kills >= len(TRIED)
+
+
+def texts(world: Path) -> dict[str, bytes]:
+    """Return the memories of the store, by path."""
+    user = Store(world / "store").user("mara").folder
+    return {path: user.read(path) for path in user.paths()}

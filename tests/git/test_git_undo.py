@@ -43,31 +43,25 @@ def mara(tmp_path: Path) -> Folder:
 
 
 def test_what_was_done_since_stays(mara: Folder) -> None:
-    """A commit in the middle is taken back, later ones and uncommitted edits of other files stay."""
-    write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
-    first = job(
-        mara,
-        "Change one",
-        "profile.md",
-        write(mara, "facts/new.md", "new\n") and "facts/new.md",
-    )
-    place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
+    """Later commits, and uncommitted edits of other files.
+
+    The undo is a commit of its own, and names what it undoes.
+    """
+    place = write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
+    write(mara, "facts/new.md", "new\n")
+    first = job(mara, "Change one", "profile.md", "facts/new.md")
+    write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
     job(mara, "Change three", "profile.md")
-    (place.parent / FACT).write_text("By hand.\n")
+    write(mara, FACT, "By hand.\n")
     done = undo(History(mara), first[:10], START)
-    assert (
-        place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n"
-        and "facts/new.md" not in mara.paths()
-    )
+    assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive\n"
     assert git(mara.root, "status", "--short") == f" M {FACT}"
-    noted = git(
-        mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)"
-    )
+    trailer = "--format=%an|%s|%(trailers:key=Undoes,valueonly)"
+    noted = git(mara.root, "log", "-1", trailer)
     assert noted == f'filemem|Undo "Change one"|{first}\n'
-    assert done.commit.commit == first and done.sentences == [
-        "Deleted facts/new.md.",
-        "Changed profile.md back.",
-    ]
+    assert done.commit.commit == first
+    said = ["Deleted facts/new.md.", "Changed profile.md back."]
+    assert done.sentences == said and "facts/new.md" not in mara.paths()
 
 
 def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
@@ -97,56 +91,56 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
 
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
-    """Without a name it is the last commit of the machine that still holds; a person's are passed over."""
-    remember(mara, "Has a bicycle.", START)
-    bicycle = job(mara, "Bicycle", "facts/2026/2026-11-20-has-a-bicycle.md")
-    remember(mara, "Has a boat.", START)
-    job(mara, "Boat", "facts/2026/2026-11-20-has-a-boat.md")
+    """Without a name it is the machine's last that still holds.
+
+    Commits of a person are passed over.
+    """
+    for name in ("bicycle", "boat"):
+        path = remember(mara, f"Has a {name}.", START).paths[0]
+        job(mara, name, path)
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")
     git(mara.root, "commit", "--quiet", "-m", "By hand")
     subjects = [undo(History(mara), None, START).commit.subject for _ in range(2)]
-    assert subjects == ["Boat", "Bicycle"] and not User(mara).grep("boat|bicycle")
+    assert subjects == ["boat", "bicycle"] and not User(mara).grep("boat|bicycle")
     last = git(mara.root, "rev-parse", "HEAD")
-    assert undo(History(mara), last, START).sentences == [
-        "Brought back facts/2026/2026-11-20-has-a-bicycle.md."
-    ]
-    assert (
-        User(mara).grep("bicycle")
-        and undo(History(mara), None, START).commit.commit == bicycle
-    )
+    [said] = undo(History(mara), last, START).sentences
+    assert said.startswith("Brought back ") and User(mara).grep("bicycle")
+    assert undo(History(mara), None, START).commit.subject == "bicycle"
 
 
 CLASHES = {
-    "the same line": ("profile.md", "one\n\ntwo, later\n\nthree\n\nfour\n\nfive\n"),
-    "added, then changed": ("facts/new.md", "new and more\n"),
-    "a file in its place": ("facts/gone.md", "another\n"),
+    "profile.md": "one\n\ntwo, later\n\nthree\n\nfour\n\nfive\n",
+    "facts/new.md": "new and more\n",
+    "facts/gone.md": "another\n",
 }
 
 
-@pytest.mark.parametrize("what", CLASHES)
+@pytest.mark.parametrize("path", CLASHES)
 @pytest.mark.parametrize("committed", [True, False])
 def test_where_it_must_conflict_nothing_is_written(
-    mara: Folder, what: str, committed: bool
+    mara: Folder, path: str, committed: bool
 ) -> None:
-    """The sentence names the file."""
-    write(mara, "facts/gone.md", "to go\n")
+    """The sentence names the file.
+
+    One changed in the same line, one changed since it was new, one in the place of
+    another that had gone.
+    """
+    gone = write(mara, "facts/gone.md", "to go\n")
     job(mara, "Prepare", "facts/gone.md")
     write(mara, "profile.md", "ONE\n\nTWO\n\nthree\n\nfour\n\nfive\n")
     write(mara, "facts/new.md", "new\n")
-    (Path(mara.root) / "facts/gone.md").unlink()
-    commit = job(mara, "Change much", "profile.md", "facts/new.md", "facts/gone.md")
-    path, text = CLASHES[what]
-    write(mara, path, text)
+    gone.unlink()
+    commit = job(mara, "Change much", *CLASHES)
+    write(mara, path, CLASHES[path])
     if committed:
         job(mara, "A later change", path)
-    before = state(Path(mara.root).parent)
-    with pytest.raises(FilememError) as caught:
+    before = state(mara.store)
+    reason = "changed since" if committed else "uncommitted changes"
+    with pytest.raises(FilememError, match=reason) as caught:
         undo(History(mara), commit, START)
-    assert path in str(caught.value) and (
-        "changed since" if committed else "uncommitted changes"
-    ) in str(caught.value)
-    assert state(Path(mara.root).parent) == before
+    assert path in str(caught.value)
+    assert state(mara.store) == before
 
 
 def test_what_a_person_has_staged_is_not_lost(mara: Folder) -> None:
