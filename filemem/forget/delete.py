@@ -68,6 +68,9 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
                 if isinstance(error, OSError) and error.errno in _FULL:
                     raise  # nothing else can be written either
                 stayed[path] = f"{one_line(path)} stays as it is: {in_words(error)}"
+        files_gone = [item.path for item in plan.items if not item.line]
+        for name in set(map(os.path.dirname, files_gone)):
+            files.sync_folder(f"{folder.root}/{name}")
         indexes.of(folder).discard()
         for name in CACHES:
             with contextlib.suppress(NotFound):
@@ -111,7 +114,7 @@ def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
 
 
 def _delete(folder: Folder, path: str, items: list[Removal]) -> None:
-    """Delete a file or lines of it, if it is there still.
+    """Delete a file or lines of it, if it is there still; the caller syncs its folder.
 
     Args:
         folder: whose it is.
@@ -133,7 +136,6 @@ def _delete(folder: Folder, path: str, items: list[Removal]) -> None:
             files.edit(where, lambda data: _without(data, items))
         else:
             files.delete_if(where, lambda at: digest(files.read(at)) == whole.digest)
-            files.sync_folder(os.path.dirname(where))
 
 
 def _without(data: bytes, items: Iterable[Removal]) -> bytes:
