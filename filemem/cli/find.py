@@ -268,13 +268,7 @@ def timeline_command(
         place = dim(f"{'':12}{event.path}:{event.line}")
         yield Row(asdict(event), [what, place])
     if not events:
-        nothing = str(user.no_match(glob))
-        if days:
-            nothing = (
-                "Nothing is of that time; filemem timeline '**', without --after and "
-                "--before, shows everything."
-            )
-        say_dim(nothing)
+        say_dim("Nothing is of that; filemem timeline '**' shows everything.")
     return 0 if events else 1
 
 

@@ -206,13 +206,12 @@ def check_command(call: Context) -> Output:
 
 
 def _settings_problems(store: StoreFolder) -> list[Problem]:
+    """Return what is wrong in the store's settings."""
     try:
         config.load(store.root)
         return config.misplaced(store.root)
     except config.ConfigError as error:
         return [error.problem._replace(path=config.NAME)]
-    except FilememError as error:  # no file that may be read
-        return [Problem(config.NAME, 1, str(error).rstrip("."), "put that right")]
 
 
 # -- for one user, or for each ---------------------------------------------------------

@@ -100,49 +100,6 @@ def test_every_recipe_runs_every_task_right_as_worked_out_by_hand(
             ) == {shown}
 
 
-def test_what_it_took(found: dict[tuple[str, str], tables.Run]) -> None:
-    """Requests and calls are counted, and the text of the memory is weighed, asked for or not."""
-    names = ("requests", "calls", "memory")
-    sums = {
-        recipe: [found["locomo", recipe].spent(name) for name in names]
-        for recipe in WORKING
-    }
-    assert (
-        sums["nothing"] == [1, 0, 0]
-        and sums["four-tools"][:2] == [2, 1]
-        and sums["search-only"][:2] == [1, 0]
-    )
-    assert sums["four-tools"][2] > sums["search-only"][2] > 0
-    whole, nothing = found["locomo", "whole-history"], found["locomo", "nothing"]
-    assert whole.spent("read") - nothing.spent("read") == pytest.approx(
-        whole.spent("memory"), abs=20
-    )
-
-
-def test_a_run_with_corrections_stands_beside_the_one_without(
-    logs: Path, tmp_path: Path
-) -> None:
-    """Neither takes the other's place in the table, and each says which it is."""
-    shutil.copytree(logs / "locomo", tmp_path / "locomo")
-    fixed = [
-        "--corrections",
-        str(SAMPLES / "locomo-errors.json"),
-        "--recipe",
-        "nothing",
-    ]
-    assert run(
-        "locomo",
-        "--sample",
-        *fixed,
-        "--model",
-        "mockllm/quotes",
-        "--logs",
-        str(tmp_path / "corrected"),
-    )
-    both = [one.task for one in tables.runs(str(tmp_path)) if one.recipe == "nothing"]
-    assert both == ["locomo", "locomo, corrected"]
-
-
 def test_a_download_that_is_not_what_it_was_is_not_kept(tmp_path: Path) -> None:
     """Only the file whose SHA-256 is known is written."""
     other = tmp_path / "other.json"

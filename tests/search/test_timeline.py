@@ -80,7 +80,7 @@ def test_facts_come_in_the_order_of_what_they_tell(user: Folder) -> None:
 
 def test_nothing_is_said_to_be_nothing(user: Folder) -> None:
     none = run(user, "--after", "2030")
-    assert "Nothing is of that time" in none.output and none.return_value == 1
+    assert "Nothing is of that" in none.output and none.return_value == 1
     with pytest.raises(FilememError, match="is not a date"):
         run(user, "--after", "soon")
 
