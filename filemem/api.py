@@ -75,8 +75,8 @@ class Forgotten(list[str]):
     """The files that a forget deleted, and those that lost lines as path:line.
 
     Attributes:
-        left: what still says it, in these words or in another form, or could not be
-            searched or deleted: a line each, with the reason.
+        left: what still says it, or could not be searched or deleted: a line each,
+            with the reason.
     """
 
     def __init__(self, deleted: Iterable[str], left: Iterable[str]) -> None:

@@ -162,8 +162,8 @@ def plan_deletion(
         FilememError: there is no word in what is to be looked for.
     """
     path, _ = split_place(what)
-    is_there = os.path.lexists(f"{folder.root}/{path}")
-    if what and not about and (is_there or _LIKE_A_PATH.fullmatch(path)):
+    is_path = any(folder.existing(path)) or _LIKE_A_PATH.fullmatch(path)
+    if is_path and not about:
         places = [what]
     if places:
         cascade = _Cascade(folder, Matcher(), progress)

@@ -74,26 +74,19 @@ def test_in_a_store_of_before_every_day_counts_until_its_first_day_of_use(
     assert swept(ann, 208)["archived"] == ["facts/2026-01-01-x.md"]
 
 
-def test_a_days_use_is_noted_once(ann: User) -> None:
+def test_a_days_use_is_noted_once(ann: User, tmp_path: Path) -> None:
     """A turn, a remembered fact, a search of their own at a terminal."""
     run(ann, "chat", "-m", "I row.", "--today", "2026-03-01T09:30", "--new")
     run(ann, "chat", "-m", "I ski.", "--today", "2026-03-01T10:30")
-    ann.remember("Likes tea.", today=dt.date(2026, 3, 2))
-    messages = [{"role": "user", "content": "I dive."}]
-    ann.add_conversation(messages, id="now")
-    today = {dt.datetime.now().astimezone().date()}
-    assert days_of_use(ann.folder) == {day(59), day(60)} | today
-    log = Path(ann.folder.bookkeeping("days.log")).read_text()
-    assert len(log.splitlines()) == 3
-
-
-def test_a_search_at_a_terminal_is_a_use(ann: User, tmp_path: Path) -> None:
-    lay(ann.folder.root, {"facts/2026-01-01-x.md": EVENT})
+    ann.remember("Likes tea.", today=day(60))
+    assert days_of_use(ann.folder) == {day(59), day(60)}
     words = ["filemem", "grep", "tea", "--store", ann.folder.store]
     with Terminal(words, clean(), str(tmp_path)) as term:
-        term.expect("Had tea")
+        term.expect("Likes tea")
         assert term.end() == 0
-    assert len(days_of_use(ann.folder)) == 1
+    ann.add_conversation([{"role": "user", "content": "I dive."}], id="now")
+    log = Path(ann.folder.bookkeeping("days.log")).read_text()
+    assert len(log.splitlines()) == 3
 
 
 def test_what_is_no_use(ann: User, tmp_path: Path) -> None:
@@ -103,9 +96,8 @@ def test_what_is_no_use(ann: User, tmp_path: Path) -> None:
     lay(tmp_path, {"old.jsonl": json.dumps({"messages": [said]}) + "\n"})
     run(ann, "import", "openai-jsonl", str(tmp_path / "old.jsonl"))
     assert ann.folder.paths()[1:], "it was imported"
-    run(ann, "maintain", "--today", "2026-03-02")
-    run(ann, "search", "tea")
-    run(ann, "status")
+    for words in ("maintain --today 2026-03-02", "search tea", "status"):
+        run(ann, *words.split())
     answer = {"role": "assistant", "content": "You row."}
     ann.add_conversation([answer], id="machine")
     assert days_of_use(ann.folder) == set()

@@ -151,15 +151,15 @@ def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(
 def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(
     user: Folder,
 ) -> None:
+    """Unless no job has put it there, or another memory replaced it."""
     bees = "---\nimportance: 2\n---\nKeeps bees.\r\n"
-    replaced = front("superseded_by: facts/x.md")
     lay(
         user.root,
         {
             "facts/2026-01-01-a.md": bees,
             "facts/2026-01-01-b.md": bees,
             "archive/facts/2026-01-01-by-hand.md": "Likes tea.\n",
-            "archive/facts/2026-01-01-replaced.md": replaced,
+            "archive/facts/2026-01-01-replaced.md": front("superseded_by: facts/x.md"),
         },
     )
     swept(user)
@@ -176,12 +176,15 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(
 def test_a_memory_in_both_places_with_two_texts_stays_and_is_named(
     user: Folder,
 ) -> None:
+    """A restore fails; the two names of a move that was cut off are one memory."""
     lay(user.root, {X: EVENT, f"archive/{X}": "Another.\n"})
     assert "rename one of the two" in swept(user)["notes"][0]
+    done = filemem("restore", f"archive/{X}", "--store", user.store, env=clean())
+    assert done.returncode == 1 and f"{X} is another text" in done.stdout
     assert user.read(X) == EVENT.encode()
     other = Path(user.root, "archive", X)
     other.unlink()
-    os.link(Path(user.root, X), other)  # the two names of a move that was cut off
+    os.link(Path(user.root, X), other)
     assert swept(user)["notes"] == [] and user.paths() == [f"archive/{X}"]
 
 
@@ -195,16 +198,6 @@ def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user: Folder) -
     assert jobs.restore(user, AT, [X]).said[0].endswith("is not in the archive.")
     with pytest.raises(NotFound):
         jobs.restore(user, AT, [X, "facts/none.md"])
-
-
-@pytest.mark.parametrize(("there", "code"), [("Another text.\n", 1), (EVENT, 0)])
-def test_restore_fails_where_another_text_is_in_its_place(
-    user: Folder, there: str, code: int
-) -> None:
-    lay(user.root, {X: there, f"archive/{X}": EVENT})
-    done = filemem("restore", f"archive/{X}", "--store", user.store, env=clean())
-    assert done.returncode == code
-    assert (f"{X} is another text" in done.stdout) == bool(code)
 
 
 def test_why_tells_the_numbers_and_what_comes(user: Folder) -> None:
