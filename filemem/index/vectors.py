@@ -238,7 +238,15 @@ class Vectors:
         return any(is_private(file.path) for is_private in self._private)
 
     def _embed(self, texts: dict[str, str], progress: Progress) -> None:
-        """Make the vectors of texts, by key, and keep them; raise ModelError."""
+        """Make the vectors of texts and keep them.
+
+        Args:
+            texts: by their keys.
+            progress: told how many are made, and of how many.
+
+        Raises:
+            ModelError: the embedder failed; what it had made is kept.
+        """
         keys = list(texts)
         for start in range(0, len(keys), BATCH):
             progress(start, len(keys))
@@ -271,7 +279,10 @@ class Vectors:
             self._rows = {key: row for row, key in enumerate(head["keys"])}
 
     def _save(self, corpus: Corpus) -> None:
-        """Write the vectors of the passages that there are, eight bits a number."""
+        """Write the vectors of the passages that there are, eight bits a number.
+
+        Those of no passage, and of private files, are dropped.
+        """
         named = {_name(one) for one in corpus.files if not self._is_private(one)}
         self._files = {
             name: keys for name, keys in self._files.items() if name in named

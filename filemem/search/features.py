@@ -198,11 +198,12 @@ def spread_to_neighbors(
         reaches: by passage those that it may reach; none for one of no candidate.
         weights: `neighbors` has the share by the distance, `repeated` that of the sum.
     """
+    neighbors = weights.neighbors
     best: Values = {}
     total: Values = {}
     for number, value in values.items():
         for beside in reaches.get(number, ()):
-            part = value * weights.neighbors[abs(beside - number)]
+            part = value * neighbors[abs(beside - number)]
             total[beside] = total.get(beside, 0.0) + part
             if part > best.get(beside, 0.0):
                 best[beside] = part
@@ -248,9 +249,11 @@ def _matches(
     is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     session = scores.session.get(entry.first, 0.0) / scores.query_weight
     document = request.file_weight(entry)
+    days = request.query.days
+    is_told = bool(days) and tells_of(entry, days)
     matches: list[Ranked] = []
     for number in entry.numbers:
-        day = day_share(entry, number, request.query.days)
+        day = ON_DAY if is_told else day_share(entry.day(number), days)
         if number not in likely and not (day and request.admits(entry, number)):
             continue
         speaker = 0.0
@@ -287,20 +290,12 @@ def _follows_question(request: SearchRequest, entry: IndexedFile, number: int) -
     return bool(flags[before] & ASKS) and speakers[before] != speakers[number]
 
 
-def day_share(entry: IndexedFile, number: int, days: Sequence[DayRange]) -> float:
-    """Return `ON_DAY` for a passage of a day asked for, `NEAR_DAY` shortly off one.
+def day_share(said_on: int, days: Sequence[DayRange]) -> float:
+    """Return `ON_DAY` for a day asked for, as an ordinal, `NEAR_DAY` shortly off one.
 
     People tell of a day before it comes, and afterwards.
-
-    Args:
-        entry: the file of the passage; its front matter may tell of another day.
-        number: of the passage.
-        days: those asked for.
     """
-    if not days:
-        return 0.0
-    said_on = entry.day(number)
-    if tells_of(entry, days) or any(asked.holds(said_on) for asked in days):
+    if any(asked.holds(said_on) for asked in days):
         return ON_DAY
     for asked in days:
         around = DayRange(asked.first - TOLD_DAYS, asked.last + TOLD_DAYS)
