@@ -151,8 +151,13 @@ def _claim(
 
 
 def _word(entry: Entry, key: str) -> str:
-    """Return a text or a number of an entry; '' for none."""
+    """Return a text or a number of an entry, of one by its language the first.
+
+    Empty for none.
+    """
     value = entry.get(key)
+    if isinstance(value, dict):
+        value = next(iter(value.values()), "")
     return str(value) if isinstance(value, str | int) else ""
 
 

@@ -278,6 +278,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_waits(
         '{"facts": [{"text": "Nora lives\nin Bruges"}, FACT]}',
         json.dumps('{"facts": [FACT]}'),
         json.dumps({"facts": "[FACT]"}),
+        json.dumps({"facts": [PLAIN | {"text": {"en": GHENT_TEXT}}]}),
     ],
 )
 def test_json_with_slips_is_read_as_it_was_meant(user: Folder, answer: str) -> None:
