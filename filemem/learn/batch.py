@@ -56,12 +56,12 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     memories = known.by_day()
     for one in memories if len(memories) > 1 else ():
         text = plain(said_in(one))
-        said = digest(f"{live(one.path)}\0{text}")
+        known_as = digest(f"{live(one.path)}\0{text}")
         is_asked_for = one.kind == "facts" and not one.sources and not machine_of(one)
-        if is_asked_for and said not in log.read:
-            session = Session(one.path, frozenset([said]))
+        if is_asked_for and known_as not in log.read:
+            session = Session(one.path, frozenset([known_as]))
             line = one.passages[0].line
-            yield SaidTurn(session, line, owner, text, known.since(one), said)
+            yield SaidTurn(session, line, owner, text, known.since(one), known_as)
 
 
 def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:

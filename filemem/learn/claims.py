@@ -80,8 +80,8 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
             is_cut_off = True
     for entry in _listed(reply, FORGET).elements:
         claims += _wishes(request, entry)
-    said = one_line(reply.texts[0], 80) or "nothing"
-    fault = f"{model} answered with no facts that can be read: {said}"
+    beginning = one_line(reply.texts[0], 80) or "nothing"
+    fault = f"{model} answered with no facts that can be read: {beginning}"
     return Noted(claims, is_cut_off, reply.finish == "length", fault)
 
 
@@ -110,9 +110,9 @@ def _claim(
         The claim; its day is that of the last turn it cites.
     """
     turns = request.cited(entry.get("lines"))
-    told = max((turn.day for turn in turns), default=dt.date.min)
+    last_day = max((turn.day for turn in turns), default=dt.date.min)
     text = " ".join(redact(_word(entry, "text"))[0].split())
-    said = digest(plain(text))
+    text_digest = digest(plain(text))
     kind = _word(entry, "kind")
     section = _word(entry, "section")
     if "lesson" in (kind, section) or section == "talk":
@@ -121,7 +121,7 @@ def _claim(
     front = {
         "importance": _importance(entry),
         "confidence": None if shown.holds(text) else NOT_SHOWN,
-        **_days(entry, told, is_event=kind == "event"),
+        **_days(entry, last_day, is_event=kind == "event"),
         "retold_by": model,
     }
     if turns and all(turn.is_machine for turn in turns):
@@ -134,12 +134,13 @@ def _claim(
     quote = _word(entry, "quote")
     claim = Claim(
         text=text,
-        day=told,
+        day=last_day,
         kind="lessons" if kind == "lesson" else "facts",
         action=_action(entry) if named else Action.ADD,
         targets=tuple(known[label] for label in named if label in known),
         sources=tuple(turn.place for turn in turns),
-        origins=tuple((turn.digest, said) for turn in turns) or (("", said),),
+        origins=tuple((turn.digest, text_digest) for turn in turns)
+        or (("", text_digest),),
         front=front,
         is_own=any(turn.is_own and stands_in(quote, turn.text) for turn in turns),
         section=section if section in SECTIONS else "",
@@ -173,18 +174,18 @@ def _importance(entry: Entry) -> int | None:
     return int(weight) if re.fullmatch("[1-46-9]|10", weight) else None
 
 
-def _days(entry: Entry, told: dt.date, *, is_event: bool) -> dict[str, Any]:
+def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
     """Return the days of an entry, as front matter; a plan of a month is over with it.
 
     Args:
         entry: as the model wrote it.
-        told: the day from which its words count.
+        last_day: the day from which its words count.
         is_event: whether it is of a day.
     """
-    begin = _span(entry, "valid_from", told)
-    end = _span(entry, "valid_until", told)
-    day = _span(entry, "day", told) if is_event else None
-    if day and day.start < day.end > told and not end:
+    begin = _span(entry, "valid_from", last_day)
+    end = _span(entry, "valid_until", last_day)
+    day = _span(entry, "day", last_day) if is_event else None
+    if day and day.start < day.end > last_day and not end:
         end = day
     return {
         "valid_from": begin.start if begin else None,
@@ -194,9 +195,9 @@ def _days(entry: Entry, told: dt.date, *, is_event: bool) -> dict[str, Any]:
     }
 
 
-def _span(entry: Entry, key: str, told: dt.date) -> Span | None:
+def _span(entry: Entry, key: str, last_day: dt.date) -> Span | None:
     """Return the days that a value may mean, in whatever form."""
-    for mention in dates.mentioned(_word(entry, key), told):
+    for mention in dates.mentioned(_word(entry, key), last_day):
         if not mention.other:
             return mention.span
     return None

@@ -143,10 +143,10 @@ class Reading:
     def read(self, progress: Progress) -> Iterator[Applied]:
         """Read all that waits; yield what was done, and then what it took."""
         turns = unread(self.known.folder, self.log)
-        waiting = batches([*turns, *asked_for(self.known, self.log)])
+        requests = batches([*turns, *asked_for(self.known, self.log)])
         try:
-            for number, batch in enumerate(waiting):
-                progress(number, len(waiting))
+            for number, batch in enumerate(requests):
+                progress(number, len(requests))
                 yield from self._read_batch(batch)
         except ModelError as error:
             self.error = f"{error} What was not read yet waits."
@@ -169,8 +169,8 @@ class Reading:
         """
         if self.unreadable == MAX_UNREADABLE:
             return
-        told = [turn for turn in batch if turn.has_words]
-        answer = self._answer(told) if told else Noted()
+        spoken = [turn for turn in batch if turn.has_words]
+        answer = self._answer(spoken) if spoken else Noted()
         if answer.is_full and len(batch) > 1:
             middle = len(batch) // 2
             yield from self._read_batch(batch[:middle])
@@ -197,9 +197,9 @@ class Reading:
             return Noted(is_cut_off=True, is_full=True, fault=str(error).rstrip("."))
         return answer
 
-    def _ask(self, told: str) -> Reply:
+    def _ask(self, request: str) -> Reply:
         """Have the model note what is worth it, and count what that takes."""
-        reply = ask(self.model, "consolidate", told, by_call=True)
+        reply = ask(self.model, "consolidate", request, by_call=True)
         self.requests += 1
         self.tokens += sum(reply.usage)
         return reply
@@ -264,7 +264,7 @@ class Reading:
         """
         decision = self.known.decide(claim)
         if decision.is_change and (self.is_review or claim.needs_review):
-            return decision.waiting(Action.PROPOSE, decision.reason)
+            return decision.deferred(Action.PROPOSE, decision.reason)
         return decision
 
     def _note_read(self, batch: list[SaidTurn]) -> None:

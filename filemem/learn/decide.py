@@ -44,36 +44,33 @@ class KnownMemories:
         self.folder = folder
         self._log = log
         self._owner = display(folder.person)
-        self._memories: dict[str, Memory] = {}
         before: dict[Stat, Memory | None] = folder.cached.get("known", {})
         now: dict[Stat, Memory | None] = {}
         for stat in sorted(folder.files()):
-            if kind_of(stat.path) not in KINDS:
-                continue
-            if stat in before:
-                now[stat] = before[stat]
-                self._put(stat.path, now[stat])
-            else:
-                now[stat] = self.read(stat.path)
+            if kind_of(stat.path) in KINDS:
+                is_known = stat in before
+                now[stat] = before[stat] if is_known else self._parsed(stat.path)
         folder.cached["known"] = now
+        self._memories = {stat.path: one for stat, one in now.items() if one}
 
     # -- what is known -----------------------------------------------------------------
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
+        self._memories.pop(path, None)
+        memory = self._parsed(path)
+        if memory:
+            self._memories[path] = memory
+        return memory
+
+    def _parsed(self, path: str) -> Memory | None:
+        """Return the fact or lesson at a path; None if it is superseded or empty."""
         memory = None
         if kind_of(path) in KINDS:
             memory = self.folder.find(path)
         if memory and (memory.metadata.get("superseded_by") or not memory.passages):
-            memory = None
-        self._put(path, memory)
+            return None
         return memory
-
-    def _put(self, path: str, memory: Memory | None) -> None:
-        """Know a memory by its path, or that there is none."""
-        self._memories.pop(path, None)
-        if memory:
-            self._memories[path] = memory
 
     def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.

@@ -101,8 +101,9 @@ class LearnLog:
             origins: what it was made of.
             day: on which it does.
         """
-        said = digest(data)
-        self.add([{"wrote": path, "digest": said, "from": [*origins], "on": f"{day}"}])
+        left_as = digest(data)
+        entry = {"wrote": path, "digest": left_as, "from": [*origins], "on": f"{day}"}
+        self.add([entry])
 
     def note_accepted(self, path: str, day: dt.date) -> None:
         """Note that a memory, at its live path, is the person's since a day."""
@@ -118,19 +119,19 @@ class LearnLog:
         return digest(data) in self.written.get(live(path), ())
 
     def _take_in(self, entry: dict[str, Any]) -> None:
-        said = str(entry.get("digest", ""))
+        noted = str(entry.get("digest", ""))
         if "read" in entry:
             self.read.update(entry["turns"])
-            file = ReadFile(int(entry["size"]), said, int(entry.get("changed", 0)))
+            file = ReadFile(int(entry["size"]), noted, int(entry.get("changed", 0)))
             self.files[entry["read"]] = file
         elif "line" in entry:
-            self.lines.add(said)
+            self.lines.add(noted)
         elif "proposal" in entry:
             self._note_origins(entry["from"], entry["proposal"])
         elif "wrote" in entry:
             digests = self.written.setdefault(entry["wrote"], set())
-            digests.add(said)
-            if not said:
+            digests.add(noted)
+            if not noted:
                 digests.clear()
             self._note_origins(entry["from"], entry["wrote"])
 

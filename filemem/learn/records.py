@@ -106,7 +106,7 @@ class Decision:
         is_ending = self.action is Action.NOOP and bool(self.replaces)
         return is_ending or self.action in WRITTEN
 
-    def waiting(self, action: Action, reason: str) -> "Decision":
+    def deferred(self, action: Action, reason: str) -> "Decision":
         """Let it wait for the person; instead of an update it would supersede.
 
         Args:

@@ -43,7 +43,7 @@ class Writer:
             try:
                 return self.write(decision)
             except FilememError as error:
-                decision = decision.waiting(Action.REFUSE, str(error))
+                decision = decision.deferred(Action.REFUSE, str(error))
         path = ""
         if decision.claim.text:
             path = proposals.propose(self.folder, self.log, decision)

@@ -77,11 +77,6 @@ def test_the_program_s_lines_of_an_older_profile_move_into_the_block(
     assert shown(nora) == before
 
 
-def test_a_doubtful_fact_has_no_line(user: Folder) -> None:
-    tell(user, MAY, "in Ghent", "Nora lives with [[Zebulon]].", section="home")
-    assert not Path(user.root, "profile.md").exists() or "Zeb" not in shown(user)
-
-
 def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
     nora: Folder,
 ) -> None:
