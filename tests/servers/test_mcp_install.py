@@ -48,13 +48,14 @@ def install(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_each_client_is_told_what_to_paste_and_where(home: Path, client: str) -> None:
-    """Nothing is written."""
+    """Nothing is written; a client has no path on which to look for a program."""
     words = ["--store", "memory_store", "--user", "zoë", "--write"]
     done = install(home, client, *words)
     known = clients.CLIENTS[client]
     assert done.returncode == 0
     assert known.settings in done.stderr
     server = json.loads(done.stdout)[known.key]["filemem"]
+    assert Path(server["command"]).is_absolute()
     assert server["args"][3:] == ["--user", "zoë", "--write"]
     assert list((home / "memory_store").iterdir()) == [home / "memory_store/mara"]
 
