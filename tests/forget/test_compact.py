@@ -6,7 +6,6 @@ import json
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,11 +13,12 @@ from hypothesis import strategies as st
 from programs import lay
 
 from filemem import Store, jobs
-from filemem.llm.model import ModelError, Reply, Usage
+from filemem.llm.model import ModelError
 from filemem.store import bullets
 from filemem.store.encodings import decode
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
+from filemem.testing import FakeModel
 from filemem.text.plain import count_tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
@@ -175,49 +175,29 @@ def test_an_imported_assistant_is_told_by_its_role(user: Folder) -> None:
     assert "**ann**: None of that is right" in summary and "Lagos" not in summary
 
 
-class Teller:
+def teller(words: str = "Open: Ann waits for Tom.", line: int = 12) -> FakeModel:
     """A model that tells each conversation in one line, citing its last turn."""
-
-    name = "teller"
-
-    def __init__(
-        self, words: str = "Open: Ann waits for Tom.", turns: str = ""
-    ) -> None:
-        self.words = words
-        self.turns = turns
-        self.asked = 0
-
-    def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
-        self.asked += 1
-        found = []
-        for shown in messages[-1]["content"].split("Conversation ")[1:]:
-            label = self.turns or re.findall(r"^\[(\d+:\d+)\]", shown, re.M)[-1]
-            found.append({"text": self.words, "turns": [label]})
-        return Reply(json.dumps({"lines": found}), (), Usage(1, 1), "stop")
-
-
-class Failing(Teller):
-    def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
-        raise ModelError("no more")
+    told = [{"text": words, "turns": f"{number}:{line}"} for number in (1, 2)]
+    return FakeModel(json.dumps({"lines": told}))
 
 
 def test_a_model_tells_what_came_of_it_and_each_line_cites_turns(user: Folder) -> None:
-    jobs.compact(user, AT, model=Teller())
+    jobs.compact(user, AT, model=teller())
     for text in summaries(user).values():
         for section in text.split("## ")[1:]:
             stem = section.split("\n")[0]
             cited = f"(sessions/2026/{stem}.md:"
             assert f"\n- Open: Ann waits for Tom. {cited}" in section
-    again = Teller()
+    again = teller()
     jobs.compact(user, AT, model=again)
-    assert again.asked == 0
+    assert again.asked == []
 
 
 def test_what_was_only_quoted_is_told_anew_once_there_is_a_model(user: Folder) -> None:
     """What a person changed stays beside it."""
     jobs.compact(user, AT)
     lay(user.root, {AUGUST: summaries(user)[AUGUST] + "- my own\n"})
-    jobs.compact(user, AT, model=Teller())
+    jobs.compact(user, AT, model=teller())
     assert all("Open: Ann waits" in text for text in summaries(user).values())
     assert "- my own\n" in summaries(user)[AUGUST]
     assert "an eel" not in summaries(user)[SEPTEMBER]
@@ -226,13 +206,12 @@ def test_what_was_only_quoted_is_told_anew_once_there_is_a_model(user: Folder) -
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (Teller(turns="1:9999"), ""),
-        (Teller(turns="M1"), ""),
-        (Failing(), "no more"),
+        (teller(line=9999), ""),
+        (FakeModel(ModelError("no more")), "no more"),
     ],
 )
 def test_where_a_model_cites_no_turn_or_fails_the_person_is_quoted(
-    user: Folder, model: Teller, said: str
+    user: Folder, model: FakeModel, said: str
 ) -> None:
     assert said in " ".join(jobs.compact(user, AT, model=model).said)
     for text in summaries(user).values():
@@ -240,7 +219,7 @@ def test_where_a_model_cites_no_turn_or_fails_the_person_is_quoted(
 
 
 def test_a_model_s_words_hold_no_secret(user: Folder) -> None:
-    jobs.compact(user, AT, model=Teller("The wifi password is Tulip-Garden-42."))
+    jobs.compact(user, AT, model=teller("The wifi password is Tulip-Garden-42."))
     assert all("[redacted: password]" in text for text in summaries(user).values())
 
 
