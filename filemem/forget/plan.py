@@ -118,13 +118,13 @@ class DeletionPlan:
     @functools.cached_property
     def shortened(self) -> frozenset[str]:
         """The live paths of the files that lose lines."""
-        lines = [item for item in self.items if item.line and item.why != NAMES_IT]
-        return frozenset(live(item.path) for item in lines)
+        return frozenset(place.rpartition(":")[0] for place in self.places - self.gone)
 
     @functools.cached_property
     def places(self) -> frozenset[str]:
         """The live places of all that goes, with lines."""
-        return frozenset(live(item.place) for item in self.items)
+        going = [item for item in self.items if item.why != NAMES_IT]
+        return frozenset(live(item.place) for item in going)
 
     def told(self) -> Iterator[str]:
         """Yield what would go and what would be left, a line each, for a person."""

@@ -159,9 +159,17 @@ def test_what_an_earlier_version_only_hid_is_found_and_check_tells_how_it_goes(
 ) -> None:
     """Each place once, until it is deleted; so are digests of its server's chats."""
     hidden = f"2026-11-18T09:03\twithheld\tx:9\t{TALK}:2\n"
+    named = "facts/2026-11-18-rain.md"
+    put(mara, named, b"It rains.\n")
+    put(
+        mara,
+        TALK,
+        mara.folder.read(TALK).replace(b"jam is", f"jam ({named}) is".encode()),
+    )
     put(mara, ".filemem/withheld.log", hidden.encode())
     chats = put(mara, ".filemem/chats.jsonl", b'["d2c7...", "sessions/x.md"]\n')
     assert "plum jam" in str(mara.search_files("jam"))
+    mara.forget(named)
     [one] = problems(mara.folder)
     assert one.remedy.startswith(f"filemem forget {TALK}:2, or delete this file")
     assert forget(mara.folder, f"{TALK}:2", "--yes").return_value == 0
