@@ -193,9 +193,8 @@ def _moment(value: object) -> datetime | None:
 
 
 TIME_KEYS = (
-    *("created", "created_at", "create_time", "timestamp", "date"),
-    *("updated_at", "update_time"),
-)
+    "created created_at create_time timestamp date updated_at update_time"
+).split()
 
 
 def time_of(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:

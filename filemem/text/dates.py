@@ -92,14 +92,14 @@ def annotate(text: str, today: date) -> str:
     lowered = simplified(text.lower())  # a look that spares most texts the patterns
     if not any(cue in lowered for cue in tables.parts("dates.txt")["cues"].split()):
         return text
-    bare = ""  # an annotated text is read as the plain one
+    # An annotated text is read as the plain one.
+    bare = pattern("‹bracket›").sub("", text)
     brackets: dict[int, str] = {}
-    at = 0
+    removed = 0
     for match in pattern("‹bracket›").finditer(text):
-        bare += text[at : match.start()]
-        brackets[len(bare)] = brackets.get(len(bare), "") + match[0]
-        at = match.end()
-    bare += text[at:]
+        place = match.start() - removed
+        brackets[place] = brackets.get(place, "") + match[0]
+        removed += len(match[0])
     for mention in mentioned(bare, today):
         if mention.annotated and mention.end not in brackets:
             named = bare[mention.start : mention.end]

@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-)
+    "January February March April May June July August September October November "
+    "December"
+).split()
 YEARS_AROUND = 4  # in which a recurring span is looked for: 29 February is rare
 
 
