@@ -39,6 +39,10 @@ from filemem.store.paths import live
 from filemem.text.plain import one_line
 
 _REWRITTEN = ("refs/heads/", "refs/tags/", "refs/remotes/")
+_OBSTACLES = {
+    "worktrees": "a second work tree (git worktree remove)",
+    "shallow": "an edge, as a shallow clone (git fetch --unshallow)",
+}
 _CLONE = "clone --quiet --mirror --template="
 _FETCH = (
     "fetch --quiet --force --no-tags --update-head-ok --no-write-fetch-head"
@@ -62,12 +66,13 @@ def require(history: History) -> Repository:
         raise missing_extra("git-filter-repo, which --purge-history needs,", "purge")
     repository = history.require()
     in_the_way = [ref for ref in _refs(repository) if not ref.startswith(_REWRITTEN)]
-    if os.path.lexists(f"{repository.common_dir}/worktrees"):
-        in_the_way.append("a second work tree (git worktree remove)")
+    for name, what in _OBSTACLES.items():
+        if os.path.lexists(f"{repository.common_dir}/{name}"):
+            in_the_way.append(what)
     if in_the_way:
         raise FilememError(
-            f"the history of {repository.root} cannot be rewritten: first apply or"
-            f" delete {in_the_way[0]}, then try again."
+            f"the history of {repository.root} cannot be rewritten while it has"
+            f" {in_the_way[0]}; apply or remove that, then try again."
         )
     return repository
 

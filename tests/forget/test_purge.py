@@ -196,6 +196,7 @@ def sh(user: Folder, command: str) -> None:
         ("git checkout -q --detach", "HEAD is detached"),
         ("git notes add -m 'A zyzzyva'", "refs/notes/commits"),
         ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
+        ("git rev-parse HEAD > .git/shallow", "a shallow clone"),
     ],
 )
 def test_what_stands_in_the_way_is_said_before_anything_is_touched(
