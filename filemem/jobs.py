@@ -95,7 +95,7 @@ class JobRun:
         written = list(dict.fromkeys(paths))
         if self.dry or not written:
             return []
-        trailers |= {"Job": self.name}
+        trailers = {"Job": self.name, **trailers}
         note = self._frame.record(subject, written, trailers, self.started_at)
         return [f"git: {note}"] if note else []
 
