@@ -167,7 +167,11 @@ class Conversation:
             heard.put(error)
 
     def _answered(self, turn: TurnState) -> str:
-        """Keep what the message asks to be remembered, and answer it."""
+        """Keep what the message asks to be remembered, and answer it.
+
+        Without a model the best passages are the answer, and one line says so where
+        none of them holds it.
+        """
         if not self.offline:
             turn.notice = self._keep_fact(turn.said)
             self._summarise()

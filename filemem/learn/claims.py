@@ -86,7 +86,10 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
 
 
 def _listed(reply: Reply, key: str) -> Listed:
-    """Return the list under a key; an empty one that is cut off where there is none."""
+    """Return the list under a key, from a call or from words.
+
+    Where there is none it is empty, and cut off.
+    """
     lists = [read_list(text, key) for text in reply.texts]
     return next(filter(None, lists), Listed([], is_cut_off=True))
 
@@ -163,13 +166,19 @@ def _word(entry: Entry, key: str) -> str:
 
 
 def _action(entry: Entry) -> Action:
-    """Return what an entry wants done; what is none of these is refused as it is."""
+    """Return what an entry wants done.
+
+    ADD stands for what is none of these, which is refused.
+    """
     wanted = _word(entry, "action").upper()
     return Action(wanted) if wanted in _ACTIONS else Action.ADD
 
 
 def _importance(entry: Entry) -> int | None:
-    """Return how much an entry weighs, if that is told and not as any other."""
+    """Return how much an entry weighs, from 1 to 10.
+
+    None where it is not told, or 5, as of any other.
+    """
     weight = _word(entry, "importance")
     return int(weight) if re.fullmatch("[1-46-9]|10", weight) else None
 
@@ -196,7 +205,13 @@ def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
 
 
 def _span(entry: Entry, key: str, last_day: dt.date) -> Span | None:
-    """Return the days that a value may mean, in whatever form."""
+    """Return the days that a value may mean, in whatever form.
+
+    Args:
+        entry: as the model wrote it.
+        key: of the value.
+        last_day: the day from which its words count.
+    """
     for mention in dates.mentioned(_word(entry, key), last_day):
         if not mention.other:
             return mention.span

@@ -209,6 +209,10 @@ class Reading:
 
         They are not where the end of the answer was missing: they are read again
         another time, beside what was kept of them.
+
+        Args:
+            batch: the turns.
+            answer: what the model noted of them.
         """
         folder = self.known.folder
         writer = Writer(folder, self.log, self.at)
@@ -268,7 +272,10 @@ class Reading:
         return decision
 
     def _note_read(self, batch: list[SaidTurn]) -> None:
-        """Note that turns were read, and each session of which no other waits."""
+        """Note that turns were read, and each session of which no other waits.
+
+        It is the last that is written, so that nothing counts as read too soon.
+        """
         entries: list[dict[str, Any]] = []
         read = self.log.read | {turn.digest for turn in batch}
         for session, turns in groupby(batch, key=session_of):

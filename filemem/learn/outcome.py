@@ -75,7 +75,10 @@ class Applied:
 
     @property
     def news(self) -> str:
-        """What was kept, what that took and why there is no more, in one line."""
+        """What was kept, what that took and why there is no more, in one line.
+
+        Empty where there is nothing to tell.
+        """
         texts = []
         refused = 0
         for one in self.decisions:
@@ -118,6 +121,7 @@ class Applied:
 
 
 def _as_json(one: Decision) -> dict[str, object]:
+    """Return a decision as a script reads it."""
     return {
         "action": one.action.lower(),
         "path": one.path,

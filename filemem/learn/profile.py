@@ -91,9 +91,14 @@ def _revised(
     fresh: Mapping[str, str],
     data: bytes,
 ) -> bytes:
-    """Return the whole file with the block as it is to be; `data` is as it is.
+    """Return the whole file with the block as it is to be.
 
-    The other arguments are those of `revise`.
+    Args:
+        folder: whose profile it is.
+        log: knows the program's lines, and is told of new ones.
+        today: the day.
+        fresh: the section for each memory that is to have a line, by its live path.
+        data: the file as it is.
     """
     text = data.decode()
     block = _BLOCK.search(text)
@@ -153,7 +158,10 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
 
 
 def _is_over(memory: Memory, today: dt.date) -> bool:
-    """Tell whether what a memory says has ended, or was planned for a day before."""
+    """Tell whether what a memory says has ended by a day.
+
+    A plan, which was told before its day, ends with that.
+    """
     day = memory.metadata.get("day")
     is_plan = day and memory.date and memory.date < day
     end = memory.metadata.get("valid_until") or (day if is_plan else None)

@@ -120,7 +120,12 @@ class Decision:
 
 
 def page(text: str, front: Mapping[str, object]) -> str:
-    """Write a memory's file; of `front` empty values are left out."""
+    """Write a memory's file.
+
+    Args:
+        text: what it says.
+        front: its front matter; empty values are left out.
+    """
     values = {key: _yaml_value(value) for key, value in front.items() if value}
     return facts.page(text, values)
 

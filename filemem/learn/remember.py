@@ -94,9 +94,16 @@ def remember_all(
 
 
 def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
-    """Return a claim that says what was asked for; raise as `remember_all` does.
+    """Return a claim that says what was asked for.
 
-    `notes` gets a sentence on secrets that were taken out.
+    Args:
+        gate: takes secrets out.
+        asked: what was asked for.
+        today: the day of a fact that has none.
+        notes: gets a sentence on secrets that were taken out.
+
+    Raises:
+        FilememError: the text is empty, or the importance out of range.
     """
     body, secrets = gate.clean(printable(asked.text.replace("\r\n", "\n")).strip())
     if not body:
@@ -136,6 +143,7 @@ def _front(gate: Gate, asked: Asked) -> dict[str, Any]:
 
 
 def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:
+    """Raise NotFound unless a path is that of a fact that may be superseded today."""
     old = known.read(path)
     if old is None or old.kind != "facts" or not known.may_end(old, today):
         why = "is not a current fact that can be superseded"
@@ -212,7 +220,11 @@ def reject(user: Folder, proposal: Proposal) -> None:
 
 
 def told(done: Applied) -> list[str]:
-    """Say what became of one fact to the one who told it."""
+    """Say what became of one fact to the one who told it.
+
+    Args:
+        done: what `remember` did.
+    """
     [one] = done.decisions
     said = f"Knew that already: {one.path}"
     if one.action in NEW:

@@ -109,7 +109,12 @@ def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
 
 
 def speaker(memory: Memory, passage: Passage) -> str:
-    """Name who speaks, as a sentence has it: a person by name, else the role."""
+    """Name who speaks, as a sentence has it: a person by name, else the role.
+
+    Args:
+        memory: the session.
+        passage: the turn.
+    """
     role = memory.role(passage.speaker)
     return display(passage.speaker) if role is Role.PERSON else role.value
 

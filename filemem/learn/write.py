@@ -119,12 +119,22 @@ class Writer:
         return text
 
     def _unless_edited(self, path: str, after: bytes, data: bytes) -> bytes:
-        """Return the bytes `after`; raise Changed if a person has edited `data`."""
+        """Return the bytes of a memory as it is to be.
+
+        Args:
+            path: where it lies.
+            after: its bytes then.
+            data: its bytes now.
+
+        Raises:
+            Changed: a person has edited it.
+        """
         if not self.log.is_untouched(path, data):
             raise Changed(f"{path} was edited meanwhile; try again.")
         return after
 
     def _done(self, decision: Decision) -> Decision:
+        """Gather a decision that was carried out, and return it."""
         self.done.decisions.append(decision)
         if decision.path and decision.action is not Action.NOOP:
             self.done.paths.append(decision.path)
@@ -136,6 +146,10 @@ def rewritten(memory: Memory, decision: Decision) -> str:
 
     An update brings its words and days. What was linked stays linked, and what a person
     asked to be remembered keeps its weight.
+
+    Args:
+        memory: as the program left it.
+        decision: UPDATE or CONFIRM.
     """
     claim = decision.claim
     front = dict(memory.front)
