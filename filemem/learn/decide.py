@@ -51,17 +51,25 @@ class KnownMemories:
                 is_known = stat in before
                 now[stat] = before[stat] if is_known else self._parsed(stat.path)
         folder.cached["known"] = now
-        self._memories = {stat.path: one for stat, one in now.items() if one}
+        self._memories: dict[str, Memory] = {}
+        self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
+        for stat, memory in now.items():
+            self._put(stat.path, memory)
 
     # -- what is known -----------------------------------------------------------------
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
-        self._memories.pop(path, None)
         memory = self._parsed(path)
+        self._put(path, memory)
+        return memory
+
+    def _put(self, path: str, memory: Memory | None) -> None:
+        """Know a memory by its path and by what it says, or that there is none."""
+        self._memories.pop(path, None)
         if memory:
             self._memories[path] = memory
-        return memory
+            self._paths[memory.kind, _letters(said_in(memory))] = path
 
     def _parsed(self, path: str) -> Memory | None:
         """Return the fact or lesson at a path; None if it is superseded or empty."""
@@ -83,11 +91,10 @@ class KnownMemories:
             The memory as it is on disk now; None if there is none.
         """
         letters = _letters(text)
-        for path, memory in list(self._memories.items()):
-            if memory.kind == kind and _letters(said_in(memory)) == letters:
-                now = self.read(path)
-                if now and _letters(said_in(now)) == letters:
-                    return now
+        path = self._paths.get((kind, letters), "")
+        memory = self.read(path)
+        if memory and _letters(said_in(memory)) == letters:
+            return memory
         return None
 
     def note(self, decision: Decision) -> None:

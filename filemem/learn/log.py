@@ -129,10 +129,7 @@ class LearnLog:
         elif "proposal" in entry:
             self._note_origins(entry["from"], entry["proposal"])
         elif "wrote" in entry:
-            digests = self.written.setdefault(entry["wrote"], set())
-            digests.add(noted)
-            if not noted:
-                digests.clear()
+            self.written.setdefault(entry["wrote"], set()).add(noted)
             self._note_origins(entry["from"], entry["wrote"])
 
     def _note_origins(self, origins: Iterable[Iterable[str]], path: str) -> None:
