@@ -173,7 +173,7 @@ def test_any_call_is_answered_in_text(
 def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(
     tools: Toolbox,
 ) -> None:
-    assert tools.call("grep", {"pattern": "oolong"}) == (
+    assert tools.call("grep", '{"pattern": "oolong"}') == (
         "3 lines in 3 of 5 files, 1 of them archived\n"
         f"{FACT}  Fri\n"
         "   1  Likes oolong tea.\n"
@@ -182,7 +182,7 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(
         f"{OLD}  Sun  archived\n"
         "   1  Drinks four coffees a day, never oolong."
     )
-    archived = tools.call("grep", {"pattern": "oolong", "path": "archive/**"})
+    archived = tools.call("grep", '{"pattern": "oolong", "path": "archive/**"}')
     assert archived.startswith("1 line in 1 of 1 file, 1 of them archived")
 
 
@@ -307,14 +307,14 @@ def test_open_shows_long_lines_whole_and_names_the_call_for_what_does_not_fit(
 ) -> None:
     long = "word " * 1000 + "needle"
     write(root, {"facts/a.md": f"before\n{long}\nafter\n{'tea ' * 3000}leaf\n"})
-    answer = tools.call("open", {"path": "facts/a.md"})
+    answer = tools.call("open", '{"path": "facts/a.md"}')
     assert long in answer and "clipped" not in answer
     assert next_call(answer) == ("open", {"path": "facts/a.md", "line": 4})
-    answer = tools.call("open", {"path": "facts/a.md", "line": 4})
+    answer = tools.call("open", '{"path": "facts/a.md", "line": 4}')
     assert "[clipped: 12,004 characters; " in answer and "leaf" not in answer
     assert "leaf" in tools.call(*CALL.findall(answer)[0])
     write(root, {"facts/a.md": "tea " * 6000})
-    answer = tools.call("open", {"path": "facts/a.md", "lines": 1})
+    answer = tools.call("open", '{"path": "facts/a.md", "lines": 1}')
     assert "column 20,000 is the last shown; grep finds" in answer
 
 
@@ -333,7 +333,7 @@ def test_grep_never_clips_what_matches(root: Path, tools: Toolbox) -> None:
 
 
 def test_grep_without_a_match_shows_no_line(tools: Toolbox) -> None:
-    answer = tools.call("grep", {"pattern": "xylophone"})
+    answer = tools.call("grep", '{"pattern": "xylophone"}')
     assert answer.split("\n") == [
         "0 lines in 0 of 5 files",
         "search_files finds what is said in other words.",
@@ -384,12 +384,12 @@ def test_a_whole_number_may_be_written_in_any_way(tools: Toolbox, value: Any) ->
 
 def test_open_numbers_the_lines_as_an_editor_does(tools: Toolbox) -> None:
     assert (
-        tools.call("open", {"path": "profile.md"})
+        tools.call("open", '{"path": "profile.md"}')
         == "profile.md  3 lines\n   1  # Ann\n   2  \n   3  Engineer."
     )
-    assert tools.call("open", {"path": "./profile.md", "line": 3}).split("\n")[1:] == [
-        "   3  Engineer."
-    ]
+    assert tools.call("open", '{"path": "./profile.md", "line": 3}').split("\n")[
+        1:
+    ] == ["   3  Engineer."]
     assert numbered(tools.call("open", {"path": f"{TALK}:7"}))[0] == (
         TALK,
         7,
@@ -416,15 +416,15 @@ def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(
     write(root, {f"facts/{n}.md": f"number {n}\n" for n in range(7)})
     for n in (0, 1, 2, 3, 4, 0):
         assert "Closed" not in tools.call("open", {"path": f"facts/{n}.md"})
-    answer = tools.call("open", {"path": "facts/5.md"})
+    answer = tools.call("open", '{"path": "facts/5.md"}')
     assert answer.endswith("Closed facts/1.md: at most 5 files are open at once.")
     assert [path for path, _ in tools.pages()] == [
         f"facts/{n}.md" for n in (2, 3, 4, 0, 5)
     ]
     assert "open are facts/2.md, facts/4.md" in tools.call(
-        "close", {"path": "facts/3.md"}
+        "close", '{"path": "facts/3.md"}'
     )
-    assert tools.call("close", {"path": "facts/3.md"}).startswith(
+    assert tools.call("close", '{"path": "facts/3.md"}').startswith(
         "Error: facts/3.md is not open; open are facts/2.md"
     )
 
@@ -432,8 +432,8 @@ def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(
 def test_an_open_is_noted_as_a_recall_and_a_search_is_not(
     root: Path, tools: Toolbox
 ) -> None:
-    tools.call("search_files", {"query": "oolong"})
-    tools.call("grep", {"pattern": "oolong"})
+    tools.call("search_files", '{"query": "oolong"}')
+    tools.call("grep", '{"pattern": "oolong"}')
     log = root / "ann/.filemem/recalls.log"
     assert not log.exists()
     tools.call("open", {"path": FACT})
@@ -515,7 +515,7 @@ def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_numbe
         shown = tools.call("open", asked).split("\n")
         assert shown[0].endswith("  330,000 lines")
         assert shown[1].endswith(f"{number}  {lines[number - 1]}")
-    around = tools.call("grep", {"pattern": "a zeppelin 飞艇, 2776", "context": 1})
+    around = tools.call("grep", '{"pattern": "a zeppelin 飞艇, 2776", "context": 1}')
     shown = [line[6:] for line in around.split("\n")[2:]]
     assert shown == lines[2775:2778]
 
@@ -564,4 +564,4 @@ def test_grep_finds_a_day_that_only_the_brackets_name(
     for pattern in ("2026-08-04", "4 August 2026", r"\b4 August\b", "8月4日"):
         found = numbered(tools.call("grep", {"pattern": pattern}))
         assert found == [(chinese, 1), (late, 2), (FERRY, 2)], pattern
-    assert numbered(tools.call("grep", {"pattern": "2025-08-04"})) == []
+    assert numbered(tools.call("grep", '{"pattern": "2025-08-04"}')) == []
