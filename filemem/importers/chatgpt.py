@@ -38,6 +38,7 @@ from filemem.text.plain import digest
 ASSISTANT = "ChatGPT"
 # Content that the person never saw as a message.
 _UNSEEN_CONTENT = {
+    "user_editable_context": HIDDEN,
     "model_editable_context": HIDDEN,
     "system_error": HIDDEN,
     "thoughts": THOUGHT,
@@ -53,8 +54,8 @@ _CANVAS = "canmore."  # how the name begins of the tool that writes one
 def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
     """Yield every conversation as the person last saw it.
 
-    Custom instructions are the person's words: a turn of the first conversation that
-    had them.
+    Custom instructions are the person's words: turns of the first conversation that had
+    them.
     """
     left_out = LeftOut()
     for element in elements(path, ASSISTANT):
@@ -64,41 +65,44 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
         nodes = []
         for key, node in as_dict(element.value["mapping"]).items():
             message = as_dict(dig(node, "message"))
-            told = _instructions(message)
-            read = Node(
-                id=key,
-                parent=text_at(node, "parent"),
-                role=text_at(message, "author", "role"),
-                time=time_of(message, zone),
-                message=message,
-                shared=told and digest(told, 16),
-            )
-            nodes.append(read)
+            moment = time_of(message, zone)
+            parent = text_at(node, "parent")
+            for told in _instructions(message):
+                id = digest(told, 16)
+                said = {"author": {"role": "user"}, "content": {"parts": [told]}}
+                nodes.append(Node(f"{key} {id}", parent, "user", moment, said, id))
+                parent = f"{key} {id}"
+            role = text_at(message, "author", "role")
+            nodes.append(Node(key, parent, role, moment, message))
         leaf = element.value.get("current_node")
         yield read_conversation(element, nodes, leaf, _shown, zone, left_out)
     yield left_out
 
 
-def _instructions(message: dict[str, Any]) -> str:
-    """Return what a person told ChatGPT of themselves and of how it should answer.
+def _instructions(message: dict[str, Any]) -> Iterator[str]:
+    """Yield what a person told ChatGPT of themselves and of how it should answer.
 
     The export wraps it in words of ChatGPT's.
+
+    Args:
+        message: of which most have none.
     """
-    if text_at(message, "content", "content_type") != "user_editable_context":
-        return ""
-    texts = []
+    content = as_dict(message.get("content"))
+    if text_at(content, "content_type") != "user_editable_context":
+        return
     for key in ("user_profile", "user_instructions"):
-        text = text_at(message, "content", key)
+        text = text_at(content, key)
         fenced = _FENCED.search(text)
-        texts.append(fenced[1].strip() if fenced else text)
-    return joined(texts)
+        if fenced:
+            text = fenced[1].strip()
+        if text:
+            yield text
 
 
 def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     """Return what one message showed to the person; count it where that is nothing."""
-    told = _instructions(message)
-    if told or not message:  # as of a tree's root
-        return told
+    if not message:
+        return ""  # as of a tree's root
     content = as_dict(message.get("content"))
     role = text_at(message, "author", "role")
     recipient = text_at(message, "recipient")
