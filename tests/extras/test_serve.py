@@ -208,30 +208,17 @@ def test_a_client_that_trims_its_history_has_one_conversation_by_its_id(
     assert "I have 1 cats." in asked
 
 
-def test_a_chat_is_told_by_an_equal_beginning(served: Served) -> None:
-    """What goes on is one transcript; an edited message begins another; one that began
-    elsewhere is taken in whole."""
-    served.model.default = say("Hello!")
-    chat = ["Hi.", "Hello!", "How are you?", "Hello!"]
-    edited = ["Hi.", "Hello!", "Who are you?", "Hello!"]
-    began = ["I have alpacas.", "How many?", "Two.", "Hello!"]
-    for said in (chat[:1], chat[:3], edited[:3], began[:3]):
-        ask(served.client(), *said)
-    assert sorted(served.said()) == [chat, edited, began]
-
-
-@pytest.mark.parametrize("how", [{"user": "chat-1"}, {}], ids=["id", "no id"])
 def test_what_was_forgotten_does_not_come_back_with_the_next_message(
-    served: Served, how: Any
+    served: Served,
 ) -> None:
     """The client sends it again; what the person says since is kept, in one session."""
     served.model.script(say("Hilda!"), say("So."), say("No."))
     chat = ["I own a zeppelin called Hilda.", "Hilda!", "What else?"]
-    ask(served.client(), chat[0], **how)
+    ask(served.client(), chat[0])
     [session] = served.user().memories("sessions")
     served.user().forget(session.path)
-    ask(served.client(), *chat, **how)
-    ask(served.client(), *chat, "So.", "Is that all?", **how)
+    ask(served.client(), *chat)
+    ask(served.client(), *chat, "So.", "Is that all?")
     assert served.said() == [["What else?", "So.", "Is that all?", "No."]]
     assert not served.user().grep("Hilda")
 

@@ -1,9 +1,11 @@
-"""Hooks of coding agents, as Claude Code and Codex call them: what a session is told and what is kept of it, each thing once."""
+"""Hooks of coding agents, as Claude Code and Codex call them.
+
+What a session is told, and what is kept of it, each thing once.
+"""
 
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +13,22 @@ import pytest
 from programs import clean, filemem, lay
 
 from filemem import Store
+from filemem.mcp.hooks import settings
 from filemem.text.plain import count_tokens
 
 ROOT = Path(__file__).parents[2]
 SAID = [
-    "My sailing boat is called Parafuso.", "I keep bees on the roof, in three hives.",
-    "The plumber is Duarte Figueira, 912 345 678.", "I am allergic to walnuts.", "Our deploys go out on Thursdays.",
-    "My daughter Inês plays the bassoon.", "I never work on Monday mornings.",
-    "The spare key lies with the neighbour Olga.", "I am writing a book on lighthouses.", "My bike is a red Gazelle.",
-]  # fmt: skip
+    "My sailing boat is called Parafuso.",
+    "I keep bees on the roof, in three hives.",
+    "The plumber is Duarte Figueira, 912 345 678.",
+    "I am allergic to walnuts.",
+    "Our deploys go out on Thursdays.",
+    "My daughter Inês plays the bassoon.",
+    "I never work on Monday mornings.",
+    "The spare key lies with the neighbour Olga.",
+    "I am writing a book on lighthouses.",
+    "My bike is a red Gazelle.",
+]
 
 
 class Agent:
@@ -89,13 +98,13 @@ class Agent:
 
     def kept(self) -> str:
         """Return all that is kept of sessions."""
-        found = sorted((self.store / "mara/sessions").rglob("*.md"))
-        return "\n".join(path.read_text() for path in found)
+        sessions = Store(self.store).user("mara").memories("sessions")
+        return "\n".join(session.text for session in sessions)
 
 
 @pytest.fixture(params=["claude-code", "codex"])
-def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Agent]:
-    yield Agent(tmp_path, request.param)
+def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
+    return Agent(tmp_path, request.param)
 
 
 def test_ten_sessions_are_remembered_and_nothing_is_kept_twice(agent: Agent) -> None:
@@ -150,18 +159,16 @@ def test_a_hook_that_fails_says_nothing_to_the_agent(agent: Agent) -> None:
     """In one line of its errors alone, and never with the exit code that would keep the
     agent from going on."""
     (agent.store / "mara").mkdir(parents=True)
-    for path in (None, str(agent.home / "none"), 5):
-        done = agent.hook("PreCompact", session_id="s", transcript_path=path)
+    given = [
+        json.dumps({"hook_event_name": "PreCompact", "transcript_path": path})
+        for path in (None, str(agent.home / "none"), 5)
+    ]
+    for event in (*given, "", "[1]", "{}"):
+        words = ["mcp", "hook", agent.client, "--wait", *agent.where]
+        done = filemem(*words, env=clean(agent.home), given=event)
         assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("filemem: no hook's event was answered: ")
         assert done.stderr.count("\n") == 1
-    words = ["mcp", "hook", agent.client, "--store"]
-    begins = '{"hook_event_name": "SessionStart"}'
-    wrong = [("x" * 300, begins), *((str(agent.store), no) for no in ("", "[1]", "{}"))]
-    for store, given in wrong:
-        done = filemem(*words, store, env=clean(agent.home), given=given)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.count("\n") == 1
-        assert "no hook's event was answered: " in done.stderr
 
 
 def test_the_plugin_calls_what_there_is() -> None:
@@ -172,9 +179,8 @@ def test_the_plugin_calls_what_there_is() -> None:
     plugin = ROOT / listed["source"]
     manifest = json.loads((plugin / ".claude-plugin/plugin.json").read_text())
     hooks = json.loads((plugin / "hooks/hooks.json").read_text())["hooks"]
-    words = ["mcp", "install", "claude-code", "--sessions", "--new"]
-    printed = filemem(*words, "--store", "s", "--user", "mara").stdout
-    assert list(hooks) == list(json.loads(printed)["hooks"])
+    printed = json.loads(settings("claude-code", "filemem"))["hooks"]
+    assert list(hooks) == list(printed)
     for [hook] in hooks.values():
         command = hook["hooks"][0]["command"]
         assert command.endswith("exec filemem mcp hook claude-code --new")
@@ -182,4 +188,3 @@ def test_the_plugin_calls_what_there_is() -> None:
     assert manifest["name"] == listed["name"] == "filemem"
     skill = (plugin / "skills/memory/SKILL.md").read_text()
     assert skill.startswith("---\nname: memory\ndescription: ")
-    assert len(skill.split()) < 400
