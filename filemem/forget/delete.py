@@ -182,7 +182,13 @@ def _places_of(lines: list[str], item: Removal) -> list[int]:
 
 
 def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
-    """Return an earlier version of a user's file, as git has it, without what goes."""
+    """Return an earlier version of a user's file, as git has it, without what goes.
+
+    Args:
+        path: of the file, in the user's folder.
+        data: the version; in another encoding than UTF-8 its lines stay.
+        plan: what goes.
+    """
     if path.startswith(f"{BOOKKEEPING}/"):
         return _record_without(data, plan, lasts=path.endswith(LASTING_RECORDS))
     with contextlib.suppress(FilememError):
@@ -227,6 +233,7 @@ def _clear_records(
 
 
 def _is_not_git(path: str, entry: "os.DirEntry[str]") -> bool:
+    """Tell whether a folder is no repository's, whose files are git's."""
     return entry.name != ".git"
 
 
@@ -272,7 +279,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def plan_whole_user(folder: Folder) -> DeletionPlan:
-    """Return the plan that everything of a user goes."""
+    """Return the plan that everything of a user goes; nothing is changed."""
     items = [Removal(path) for path in folder.paths()]
     return DeletionPlan(items, whole_user=True)
 
