@@ -49,21 +49,23 @@ class Transcript:
         with self.folder.locked():
             session = self._session()
             if session is None:
-                self._begin(turn, text, at)
-            elif last_day(session) == at.date():
-                self.folder.append(self.path, turn)
+                line = self._begin(turn, text, at)
             else:
-                self.folder.append(self.path, dated)
+                is_same_day = last_day(session) == at.date()
+                self.folder.append(self.path, turn if is_same_day else dated)
+                line = len(session.lines) + 1
             note_turn(self.folder, self.path, dated)
-            return self.turns()[-1].line
+            return line
 
-    def _begin(self, turn: str, text: str, at: dt.datetime) -> None:
-        """Create the file with its first turn, named by its text."""
+    def _begin(self, turn: str, text: str, at: dt.datetime) -> int:
+        """Create the file with its first turn, named by its text; return the line."""
         front = {"origin": quoted(self.origin)} if self.origin else {}
         name = slug(text) or "conversation"
         self.path = create(self.folder, name, at, [turn], **front)
         if self.origin:
             Origins(self.folder).add(self.origin, self.path, [])
+        lines = self.folder.read(self.path).count(b"\n")
+        return lines - turn.count("\n") + 1
 
     def _session(self) -> Memory | None:
         """Return the file, once no editor is in the middle of saving it; None if there
