@@ -97,9 +97,9 @@ def with_body(path: str, data: bytes, text: str) -> bytes:
     memory = parse(path, data)
     if memory.is_yaml:
         return set_front(path, data, "text", quoted(text))
-    head = b"".join(data.splitlines(keepends=True)[: memory.front_end])
-    gap = b"\n" if head else b""
-    return head + gap + f"{printable(text)}\n".encode()
+    front = data.split(b"\n")[: memory.front_end]
+    gap = [b""] if front else []
+    return b"\n".join([*front, *gap, f"{printable(text)}\n".encode()])
 
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
