@@ -60,12 +60,10 @@ def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(
     ("text", "read"),
     [
         (RAIN + NEXT + RESUMED, "- 11-21 11-21 11-23"),
-        (RAIN + "- **Bo** 2026-11-21: Morning!\n- **Ann**: Hm?\n", "- 11-21 11-21"),
         (NEXT + "- **Ann** 2026-11-20 00:15: corrected\n", "11-21 11-21 -"),
         # as a clock that is set back in autumn has it
         (RAIN + "- **Ann** 23:10: a\n- **Ann** 23:56: b\n", "- - -"),
         # no day of the calendar
-        (NEXT + "- **Ann** 2026-02-30 09:00: a\n", "11-21 11-21 11-21"),
     ],
 )
 def test_the_day_of_each_turn(text: str, read: str) -> None:
