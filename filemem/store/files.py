@@ -100,12 +100,18 @@ def read(path: str, limit: int | None = None) -> bytes:
         NotFound, Refused: as `open_regular`; without a limit, a file too large.
     """
     with _naming(path), _opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if limit is None and size > MAX_READ_BYTES:
-            what = f"is larger than {MAX_READ_BYTES // 1_000_000} MB"
-            remedy = "too large to be read; make it smaller, or move it away"
-            raise Refused(f"{path} {what}, {remedy}.")
-        return file.read(size if limit is None else min(size, limit))
+        if limit is None:
+            return _whole(file, path)
+        return file.read(min(limit, os.fstat(file.fileno()).st_size))
+
+
+def _whole(file: FileIO, path: str) -> bytes:
+    """Return all bytes of an open file; raise Refused where there are too many."""
+    if os.fstat(file.fileno()).st_size > MAX_READ_BYTES:
+        what = f"is larger than {MAX_READ_BYTES // 1_000_000} MB"
+        remedy = "too large to be read; make it smaller, or move it away"
+        raise Refused(f"{path} {what}, {remedy}.")
+    return file.read()
 
 
 def settle(path: str, flags: int = os.O_RDONLY) -> FileIO:
@@ -247,7 +253,7 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     """
     for _ in range(MAX_TRIES):
         with _naming(path), settle(path) as old:
-            before = old.read()
+            before = _whole(old, path)
             after = change(before)
             if after is None or after == before:
                 return False

@@ -6,6 +6,7 @@ Each turn is noted beside its file, so that `check` sees what a session has lost
 """
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 
 from filemem.errors import FilememError
@@ -62,22 +63,30 @@ def _noted(folder: Folder) -> dict[str, list[Passage]]:
 
 
 def _missing(session: Memory, said: list[Passage]) -> list[Passage]:
-    """Return those of some turns that a session has no more.
-
-    As many turns of a speaker and clock as it has are there, in whatever words; those
-    that it has as they were said come first.
-    """
+    """Return those of some turns that a session has no more, neither as said nor, with
+    the same speaker and clock, changed."""
     here = [turn for turn in session.passages if turn.speaker]
-    texts = {turn.text for turn in here}
-    short = Counter(map(_head, said))
-    short.subtract(map(_head, here))
-    gone = []
-    for turn in sorted(said, key=lambda turn: turn.text in texts):
-        if short[_head(turn)] > 0:
-            short[_head(turn)] -= 1
-            gone.append(turn)
-    return gone
+    gone = _beyond(said, here, _key)
+    changed = _beyond(here, said, _key)
+    return _beyond(gone, changed, _head)
 
 
-def _head(turn: Passage) -> tuple[str, str]:
+def _beyond(
+    some: list[Passage], others: list[Passage], key: Callable[[Passage], object]
+) -> list[Passage]:
+    """Return those of some turns that others, each for one, do not equal by a key."""
+    left = Counter(map(key, others))
+    found = []
+    for turn in some:
+        left[key(turn)] -= 1
+        if left[key(turn)] < 0:
+            found.append(turn)
+    return found
+
+
+def _head(turn: Passage) -> tuple[str, ...]:
     return turn.speaker, turn.time
+
+
+def _key(turn: Passage) -> tuple[str, ...]:
+    return turn.speaker, turn.time, turn.text

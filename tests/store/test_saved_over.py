@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from filemem import Store
@@ -98,6 +98,7 @@ def test_what_is_forgotten_is_offered_by_nobody(user: Folder, talk: Transcript) 
         max_size=25,
     )
 )
+@example([(0, 0, True), (1, 0, False), (1, 0, True)])
 def test_whatever_was_saved_over_comes_back_with_its_day(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[int, int, bool]]
 ) -> None:
