@@ -289,7 +289,7 @@ def append(path: str, data: bytes) -> None:
     """
     for _ in range(MAX_TRIES):
         with _naming(path), settle(path, os.O_RDWR | os.O_APPEND) as file:
-            copies = file.read().count(data)
+            copies = _whole(file, path).count(data)
             _write_end(file, data)
             if _is_at(file, path) and _reread(file).count(data) > copies:
                 return

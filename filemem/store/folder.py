@@ -309,8 +309,8 @@ class Folder:
         """Add whole lines to a memory in UTF-8, durably."""
         with self.locked(), self._worded(path):
             where = self.absolute(path)
-            with files.settle(where) as file:
-                _refuse_encoding(path, file.read())
+            files.settle(where).close()
+            _refuse_encoding(path, files.read(where))
             files.append(where, text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
