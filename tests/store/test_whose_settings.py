@@ -71,9 +71,11 @@ def test_a_store_that_names_an_endpoint_sends_nothing_until_answered(
     home: Path, server: ScriptedServer, words: str, in_force: dict[str, str]
 ) -> None:
     """No key, no profile, no word, to nobody; one line has the command that answers."""
-    done = run(home, *words.split(), **in_force)
-    assert done.returncode == 0, done.stderr
-    assert not server.requests
+    with ScriptedServer() as other:
+        own = {"OPENAI_BASE_URL": other.base_url} if in_force else {}
+        done = run(home, *words.split(), **in_force, **own)
+        assert done.returncode == 0, done.stderr
+        assert not server.requests and not other.requests
     told = done.stdout + done.stderr
     assert f"--base-url {server.base_url}" in told and KEY not in told
     assert (home / next(iter(OLD_TALK))).exists(), "and was summarised"
