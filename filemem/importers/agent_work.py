@@ -1,11 +1,10 @@
 """What a coding agent did, a line each: the files that it changed, and what failed.
 
 They are a document's words. Of a call and of an error a line holds the beginning and
-the end, never a whole output.
+the end, never a whole output. What it asks a person is told as what was said.
 """
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -19,75 +18,89 @@ from filemem.importers.base import (
     brief,
     content_text,
     decode_json,
+    dicts_at,
     dig,
     joined,
     text_at,
 )
-from filemem.store.roles import Role
 
-SPEAKER = Role.DOCUMENT.value
+SPEAKER = "document"
 MAX_CALL_CHARS = 160
 MAX_ERROR_CHARS = 320
 
+Part = dict[str, Any]
+"""A call of a tool, its result, or any other object in the file of a session."""
+
 _EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "Write")  # Claude Code's
+_QUESTION_TOOLS = ("AskUserQuestion", "request_user_input")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-# How Codex heads what a command printed.
-_HEAD = re.compile(
-    r"(?:(?:Chunk ID|Wall time|Original token count): [^\n]*\n)*"
-    r"(?:Exit code:|Process exited with code) (-?\d+)\n(?:[^\n]*\n){0,4}?Output:\n"
+# How Codex heads what a command printed that failed.
+_FAILED = re.compile(
+    r"\A(?:(?:(?:Chunk ID|Wall time|Original token count): [^\n]*\n)*"
+    r"(?:Exit code:|Process exited with code) (?!0\n)-?\d+\n"
+    r"(?:[^\n]*\n){0,4}?Output:\n|(?=apply_patch verification failed))"
 )
 _COLOUR_OR_TAG = re.compile(r"\x1b\[[\d;]*m|</?tool_use_error>")
-_PATCH_FAILED = "apply_patch verification failed"
 
 
 class AgentWork:
     """The work of one session, told as it goes on."""
 
     def __init__(self) -> None:
-        self._calls = dict[str, dict[str, Any]]()
+        self._calls = dict[str, Part]()
         self._changed = set[str]()
 
-    def tool_of(self, result: dict[str, Any]) -> str:
+    def tool_of(self, result: Part) -> str:
         """Return the name of the tool whose result it is, '' if it is none."""
         return text_at(self._calls.get(_id(result)), "name")
 
-    def told(
-        self, parts: Iterable[dict[str, Any]], at: datetime | None
-    ) -> list[ImportedTurn]:
-        """Return the lines that parts of a session are worth.
+    def dialogue(self, part: Part, result: object) -> list[str]:
+        """Return what a call proposes or asks, or what a person answered to it.
 
         Args:
-            parts: calls of tools, their results, or anything else.
-            at: when they were.
+            part: of a session.
+            result: what the tool returned, if the part is a result, or its JSON.
         """
-        turns = []
-        for part in parts:
-            id = _id(part)
-            kind = UNSPOKEN.get(text_at(part, "type"))
-            if kind == TOOL_CALL:
-                self._calls[id] = part
-            elif kind == TOOL_RESULT and id in self._calls:
-                line = self._line(self._calls.pop(id), part)
-                if line:
-                    turns.append(ImportedTurn(SPEAKER, at, line, id, f"call:{id}"))
-        return turns
+        given = _given(part)
+        texts = [text_at(one, "question") for one in dicts_at(given, "questions")]
+        texts.append(text_at(given, "plan"))
+        if self.tool_of(part) in _QUESTION_TOOLS:
+            answers = as_dict(dig(_decoded(result), "answers")).values()
+            texts += [content_text(dig(one, "answers") or one) for one in answers]
+        return texts
 
-    def _line(self, call: dict[str, Any], result: dict[str, Any]) -> str:
+    def told(self, part: Part, at: datetime | None) -> list[ImportedTurn]:
+        """Return the line that a part of a session is worth, if it is worth one.
+
+        Args:
+            part: of a session.
+            at: when it was.
+        """
+        id = _id(part)
+        kind = UNSPOKEN.get(text_at(part, "type"))
+        if kind == TOOL_CALL:
+            self._calls[id] = part
+        if kind != TOOL_RESULT or id not in self._calls:
+            return []
+        line = self._line(self._calls.pop(id), part)
+        return [ImportedTurn(SPEAKER, at, line, id, f"call:{id}")] if line else []
+
+    def _line(self, call: Part, result: Part) -> str:
         name = text_at(call, "name")
-        given = call.get("input") or call.get("arguments") or call.get("action")
-        given = _decoded(given)
+        given = _given(call)
         texts = [content_text(value) for value in [given, *as_dict(given).values()]]
         files = _PATCHED.findall("\n".join(texts))
         if name in _EDITORS:
             files = [text_at(given, "file_path") or text_at(given, "notebook_path")]
-        output = _output(result)
-        head = _HEAD.match(output)
-        is_failed = result.get("is_error") is True or output.startswith(_PATCH_FAILED)
-        if is_failed or (head and head[1] != "0"):
+        printed = content_text(result.get("content") or result.get("output"))
+        value = _decoded(printed)
+        printed = text_at(value, "output") or printed
+        is_failed = result.get("is_error") or _FAILED.match(printed)
+        if is_failed or dig(value, "metadata", "exit_code"):
             tried = joined(texts) or name
             if files:
                 tried = f"{name} {', '.join(files)}"
-            error = _COLOUR_OR_TAG.sub("", output[head.end() if head else 0 :]).strip()
+            error = _COLOUR_OR_TAG.sub("", _FAILED.sub("", printed)).strip()
             what = f"failed: {brief(tried, MAX_CALL_CHARS)}"
             return f"{what}: {brief(error, MAX_ERROR_CHARS)}" if error else ""
         new = [file for file in files if file and file not in self._changed]
@@ -95,28 +108,20 @@ class AgentWork:
         return f"changed: {brief(', '.join(new), MAX_ERROR_CHARS)}" if new else ""
 
 
-def _id(part: dict[str, Any]) -> str:
+def _id(part: Part) -> str:
     """Return the id that a call of a tool and its result have in common."""
-    ids = [text_at(part, key) for key in ("call_id", "tool_use_id", "id")]
-    return next(filter(None, ids), "")
+    id = text_at(part, "call_id") or text_at(part, "tool_use_id")
+    return id or text_at(part, "id")
+
+
+def _given(call: Part) -> Any:
+    """Return what a tool was called with."""
+    return _decoded(call.get("input") or call.get("arguments") or call.get("action"))
 
 
 def _decoded(value: Any) -> Any:
     """Return what a text of JSON holds; anything else as it is."""
-    if not isinstance(value, str):
-        return value
     try:
-        return decode_json(value)
+        return decode_json(value) if isinstance(value, str) else value
     except FilememError:
         return value
-
-
-def _output(result: dict[str, Any]) -> str:
-    """Return what a call printed, under Codex's head also where it is in JSON."""
-    output = content_text(result.get("content") or result.get("output"))
-    value = _decoded(output)
-    printed = text_at(value, "output")
-    if printed:
-        code = dig(value, "metadata", "exit_code")
-        return f"Exit code: {code}\nOutput:\n{printed}"
-    return output

@@ -5,12 +5,10 @@ simonw/claude-code-transcripts; daaain/claude-code-log).
 """
 
 import re
-from collections.abc import Iterator
 from datetime import tzinfo
 from functools import partial
-from typing import Any
 
-from filemem.importers.agent_work import AgentWork
+from filemem.importers.agent_work import AgentWork, Part
 from filemem.importers.base import (
     HIDDEN,
     ImportedConversation,
@@ -25,36 +23,49 @@ from filemem.importers.base import (
     parse_time,
     text_at,
 )
-from filemem.importers.coding_agents import Entry, sessions, spoken
+from filemem.importers.coding_agents import Entries, sessions, spoken
 
 ASSISTANT = "Claude"
-# Tags between which it puts its own text among a person's, or in its place.
+# Where words stand in a row, by its type, or by that of what is attached to it. What
+# the person types while the agent works is queued, then attached or a row of its own.
+_WORDS_AT = {
+    "user": ("message", "content"),
+    "assistant": ("message", "content"),
+    "queued_command": ("attachment", "prompt"),
+    "queue-operation": ("content",),
+}
+# Tags between which it puts its own text among a person's, or in its place, or what
+# another agent sent.
 _TAGS = (
     "command-name command-message command-args command-contents local-command-stdout "
     "local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr "
     "system-reminder task-notification ide_opened_file ide_selection ide_diagnostics "
-    "user-prompt-submit-hook filemem-context"
+    "user-prompt-submit-hook filemem-context teammate-message agent-message "
+    "cross-session-message"
 ).split()
 _ASIDE_KEYS = (
     "isSidechain",
     "isMeta",
     "isCompactSummary",
     "isVisibleInTranscriptOnly",
-    "isApiErrorMessage",
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_COMMAND_NAME = re.compile(r"<command-name>([^<]{1,100})</command-name>")
-_COMMAND_WORDS = re.compile(r"<command-args>(.+?)</command-args>", re.DOTALL)
-_QUESTION_TOOL = "AskUserQuestion"
-_UNQUEUED = "remove"  # the operation on a message that joins the conversation
-# What a person said who refused a call stands behind this, before a note to the model.
-_REFUSAL = re.compile(
-    r"the user said:\n(?!The user wants to clarify)(.+?)(?:\n\nNote: |\Z)", re.DOTALL
+_COMMAND = re.compile(
+    r"<command-name>\s*([^<]{1,100}?)\s*</command-name>"
+    r".*?<command-args>\s*(\S.*?)\s*</command-args>",
+    re.DOTALL,
+)
+# The result of a call that the person refused; what they said stands before a note to
+# the model.
+_REFUSED = re.compile(
+    r"The user doesn't want to .*?"
+    r"(?:the user said:\n(?!The user wants to clarify)(.+?))?(?:\n\nNote: |\Z)",
+    re.DOTALL,
 )
 
 
 def _read(
-    entries: Iterator[Entry], zone: tzinfo | None, left_out: LeftOut
+    entries: Entries, zone: tzinfo | None, left_out: LeftOut
 ) -> ImportedConversation:
     """Read one session by the order of its file.
 
@@ -63,85 +74,67 @@ def _read(
     """
     is_fork = False
     work = AgentWork()
-    steered = dict[str, str]()  # ids by words that left the queue and may come again
+    queued = dict[str, str]()  # ids of turns, by words that may come again
     turns = dict[str, ImportedTurn]()
-    for entry in entries:
-        row = entry.value
-        kind = text_at(row, "type")
+    for line, row in entries:
+        kind = text_at(row, "attachment", "type") or text_at(row, "type")
+        if kind not in _WORDS_AT:
+            continue
+        content = dig(row, *_WORDS_AT[kind])
         if _is_aside(row):
-            left_out[HIDDEN] += kind in ("user", "assistant", "attachment")
+            left_out[HIDDEN] += 1
+            turns.pop(queued.pop(content_text(content), ""), None)
             continue
-        id = text_at(row, "uuid") or str(entry.line)
-        is_copy = bool(text_at(row, "forkedFrom", "sessionId"))
-        is_fork = is_fork or is_copy
+        id = text_at(row, "uuid") or str(line)
         moment = parse_time(row.get("timestamp"), zone)
-        text = _text(row, kind, work, left_out)
-        if not text_at(row, "toolDenialKind"):
-            for turn in work.told(dicts_at(row, "message", "content"), moment):
+        is_copy = "forkedFrom" in row
+        is_fork = is_fork or is_copy
+        texts = [" ".join(words) for words in _COMMAND.findall(as_text(content))]
+        texts.append(spoken(content, _TAGS, left_out))
+        for part in dicts_at(row, "message", "content"):
+            texts += work.dialogue(part, row.get("toolUseResult"))
+            refusal = _refusal(row, part, work)
+            if refusal is not None:
+                texts.append(refusal)
+                continue
+            for turn in work.told(part, moment):
                 turns.setdefault(turn.id, turn)
-        if not text:
-            continue
-        if text_at(row, "operation") == _UNQUEUED:
-            steered[text] = id
-        elif kind != "assistant":
-            turns.pop(steered.pop(text, ""), None)
+        text = joined(texts, "\n\n")
         speaker = ASSISTANT if kind == "assistant" else ""
+        operation = text_at(row, "operation")
+        if not speaker and operation != "enqueue":
+            for words in (text, *text.splitlines()):
+                turns.pop(queued.pop(words, ""), None)
+        if operation:
+            queued[text] = id
         shared = id if is_copy or _UUID.fullmatch(id) else ""
         turns.setdefault(id, ImportedTurn(speaker, moment, text, id, shared))
     return ImportedConversation("", "", None, list(turns.values()), is_fork=is_fork)
 
 
-def _is_aside(row: dict[str, Any]) -> bool:
+def _is_aside(row: Part) -> bool:
     """Tell whether a row is the program's own, or a subagent's."""
-    origins = {
-        text_at(row, "origin", "kind"),
-        text_at(row, "attachment", "origin", "kind"),
-        text_at(row, "attachment", "commandMode"),
-    }
-    is_synthetic = text_at(row, "message", "model") == "<synthetic>"
-    is_other = not origins <= {"", "human", "prompt"}
-    return is_synthetic or is_other or any(row.get(key) for key in _ASIDE_KEYS)
+    sent = as_dict(row.get("attachment")) or row
+    origin = text_at(sent, "origin", "kind") or text_at(sent, "commandMode")
+    return (
+        origin not in ("", "human", "prompt")
+        or text_at(row, "message", "model") == "<synthetic>"
+        or any(row.get(key) for key in _ASIDE_KEYS)
+    )
 
 
-def _text(row: dict[str, Any], kind: str, work: AgentWork, left_out: LeftOut) -> str:
-    """Return what somebody said in a row.
+def _refusal(row: Part, part: Part, work: AgentWork) -> str | None:
+    """Return what a person said as they refused a call; None where it was allowed.
 
-    What the person typed while the agent worked is an attachment, or leaves the queue.
+    Rows before 2.1.205 tell it in the result alone, which a server of tools writes as
+    it likes.
     """
-    content = None
-    if text_at(row, "attachment", "type") == "queued_command":
-        content = dig(row, "attachment", "prompt")
-    elif text_at(row, "operation") == _UNQUEUED:
-        content = row.get("content")
-    elif kind in ("user", "assistant"):
-        content = dig(row, "message", "content")
-    texts = []
-    name = _COMMAND_NAME.search(as_text(content))
-    words = _COMMAND_WORDS.search(as_text(content))
-    if name and words and kind == "user":
-        texts.append(f"{name[1].strip()} {words[1].strip()}")
-    texts.append(spoken(content, _TAGS, left_out))
-    for part in dicts_at(row, "message", "content"):
-        texts += _answers(row, part, work)
-    return joined(texts, "\n\n")
-
-
-def _answers(row: dict[str, Any], part: dict[str, Any], work: AgentWork) -> list[str]:
-    """Return what was asked in a call of a tool, or said in its result.
-
-    The person answers a question there, and may say something as they refuse a call.
-    """
-    if text_at(part, "name") == _QUESTION_TOOL:
-        questions = dicts_at(part, "input", "questions")
-        return [text_at(question, "question") for question in questions]
-    texts = list[str]()
-    if work.tool_of(part) == _QUESTION_TOOL:
-        answers = as_dict(dig(row, "toolUseResult", "answers"))
-        texts += map(content_text, answers.values())
-    refusal = _REFUSAL.search(content_text(part.get("content")))
-    if refusal and text_at(row, "toolDenialKind") == "user-rejected":
-        texts.append(refusal[1])
-    return texts
+    refused = _REFUSED.match(content_text(part.get("content")))
+    is_foreign = work.tool_of(part).startswith("mcp__")
+    is_refused = refused and part.get("is_error") and not is_foreign
+    if not is_refused and not text_at(row, "toolDenialKind"):
+        return None
+    return (refused and refused[1]) or ""
 
 
 claude_code = partial(sessions, ASSISTANT, r".*\.jsonl", _read)

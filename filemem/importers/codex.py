@@ -1,125 +1,164 @@
 """Codex's sessions: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
 
 After some days they are compressed. Entries are `{timestamp, type, payload}`
-(openai/codex, codex-rs/protocol: RolloutLine, and its releases).
+(openai/codex, codex-rs/protocol: RolloutLine, and its releases); codex-rs/rollout:
+policy.rs tells which are written.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import Any
 
-from filemem.importers.agent_work import SPEAKER, AgentWork
+from filemem.importers.agent_work import SPEAKER, AgentWork, Part
 from filemem.importers.base import (
     SUBAGENT,
     ImportedConversation,
     ImportedTurn,
     LeftOut,
     as_dict,
+    as_list,
+    dig,
+    joined,
     parse_time,
     spoken_part,
     text_at,
 )
-from filemem.importers.coding_agents import Entry, sessions, spoken
+from filemem.importers.coding_agents import Entries, sessions, spoken
 
 ASSISTANT = "Codex"
-# Tags between which it puts its own text among a person's, or in its place.
+# Tags between which it puts its own text among a person's, or in its place; and what
+# of an answer it hides.
 _TAGS = (
     "environment_context user_instructions permissions turn_aborted skill INSTRUCTIONS "
     "recommended_plugins user_shell_command collaboration_mode subagent_notification "
-    "goal_context filemem-context"
+    "goal_context filemem-context oai-mem-citation"
 ).split()
-# Who speaks, by an event's type, an item's type (from 0.147 on) or a message's role.
+_GOAL = "thread_goal_updated"
+_MARKED = "user.text"
+_MESSAGES = ("user", _MARKED, "assistant")
+# Who speaks, by the type of an event, of an item (from 0.147 on) or of a call, by the
+# role in a message, or by the kind of its parts (from 0.153 on).
 _SPEAKERS = {
     "user_message": "",
     "UserMessage": "",
+    _GOAL: "",
+    "function_call_output": "",
     "user": "",
+    _MARKED: "",
     "agent_message": ASSISTANT,
     "AgentMessage": ASSISTANT,
+    "Plan": ASSISTANT,
+    "function_call": ASSISTANT,
     "assistant": ASSISTANT,
 }
 _HARNESS_ENVELOPE = re.compile(r"<([a-z]+(?:_[a-z]+)+)\b[^>]{0,200}>.*</\1>", re.DOTALL)
-_EDITOR_CONTEXT = "# Context from my IDE setup:"
-_EDITOR_REQUEST = re.compile(r"^## My request for Codex:[ \t]*\n", re.MULTILINE)
+# An editor sends its context along.
+_EDITOR_CONTEXT = re.compile(
+    r"\A# Context from my IDE setup:.*?\n## My request for Codex:[ \t]*\n", re.DOTALL
+)
+# What a message has and an event beside it has not, or has in an event of its own.
+_ASIDE = re.compile(
+    r"(?s)\[(?:image|file): [^]\n]*\]|<proposed_plan>.*?</proposed_plan>"
+)
+
+_Told = dict[tuple[str, ...], str]
+"""Whose words are told, and which, by the way in which they were told first."""
 
 
 def _read(
-    entries: Iterator[Entry], zone: tzinfo | None, left_out: LeftOut
+    entries: Entries, zone: tzinfo | None, left_out: LeftOut
 ) -> ImportedConversation | None:
-    """Read one rollout; None where it is a subagent's.
-
-    What was typed and answered stands in events, since 0.147 in items; in older files
-    only in messages, which the harness writes too.
-    """
-    ids = list[str]()
+    """Read one rollout; None where it is a subagent's."""
+    own_id = ""
+    first_id = ""
     started: datetime | None = None
-    told = list[ImportedTurn]()
-    messages = list[ImportedTurn]()
-    last = dict[str, str]()  # by text, the type of the row that told of it
+    turns = list[ImportedTurn]()
+    told = _Told()
     work = AgentWork()
-    for entry in entries:
-        payload = as_dict(entry.value.get("payload")) or entry.value
-        moment = parse_time(entry.value.get("timestamp"), zone)
-        kind = text_at(entry.value, "type")
-        if kind == "session_meta" or (entry.line == 1 and not kind):
-            if "subagent" in as_dict(payload.get("source")):
+    for line, row in entries:
+        payload = as_dict(row.get("payload")) or row
+        moment = parse_time(row.get("timestamp"), zone)
+        kind = text_at(row, "type")
+        if kind == "session_meta" or (line == 1 and not kind):
+            sources = [payload.get("thread_source"), *as_dict(payload.get("source"))]
+            if "subagent" in sources:
                 left_out[SUBAGENT] += 1
                 return None
-            started = started or parse_time(payload.get("timestamp"), zone) or moment
+            started = started or moment
             # Behind its own head a fork has those of the sessions that it goes back to.
-            ids += [text_at(payload, "id"), text_at(payload, "forked_from_id")]
-        source = text_at(payload, "type")
+            id = text_at(payload, "id")
+            own_id = own_id or id
+            first_id = text_at(payload, "forked_from_id") or id
         item = as_dict(payload.get("item")) or payload
-        who = text_at(item, "role") or text_at(item, "type")
-        text = _text(item, left_out) if who in _SPEAKERS else ""
-        if not text:
-            spoken_part(payload, left_out)
-            done = work.told([payload], moment)
-            told += done
-            messages += done
+        typed = _typed(item)
+        way = _MARKED if typed else text_at(item, "role") or text_at(item, "type")
+        speaker = _SPEAKERS.get(way)
+        if way == _GOAL:
+            way = str(line)  # it is told again at each change of its state
+        asked = work.dialogue(item, item.get("output"))
+        text = _text(item, typed, left_out) or joined(asked)
+        spoken_part(payload, left_out)
+        turns += work.told(payload, moment)
+        # Neither mail between agents nor a goal that an agent set is a person's.
+        if speaker is None or "recipient" in item or item.get("turnId") or not text:
             continue
-        turn = ImportedTurn(_SPEAKERS[who], moment, text, str(entry.line))
-        if source == "message":
-            messages.append(turn)
-        elif last.pop(text, source) == source:
-            last[text] = source
-            told.append(turn)
-    is_typed_told = any(not turn.speaker for turn in told)
-    ids = list(filter(None, ids)) or [""]
-    turns = _in_thread(told if is_typed_told else messages, ids[-1])
-    is_fork = ids[-1] != ids[0]
-    return ImportedConversation(ids[0], "", started, turns, is_fork=is_fork)
+        turn = ImportedTurn(speaker, moment, text, str(line), way)
+        if kind != "event_msg" or told.setdefault(_key(turn), way) == way:
+            turns.append(turn)
+        if way == "Plan":
+            told[(ASSISTANT,)] = way  # a message with nothing else
+    turns = _in_thread(turns, told, first_id)
+    return ImportedConversation(own_id, "", started, turns, is_fork=first_id != own_id)
 
 
-def _in_thread(turns: list[ImportedTurn], first: str) -> list[ImportedTurn]:
-    """Return turns that are known in a fork, which begins with copies of them.
+def _in_thread(
+    turns: list[ImportedTurn], told: _Told, first: str
+) -> list[ImportedTurn]:
+    """Return each turn once, known in a fork, which begins with copies of them.
 
-    The copies have the moment of the fork, so that a turn is known by the first of the
-    sessions, its place and its words.
+    What was typed and answered stands in events, or items; in older files only in
+    messages, which the harness writes too. The copies have the moment of the fork, so
+    that a turn is known by the first of the sessions, its place and its words.
+
+    Args:
+        turns: each with the way in which it was told in `shared`.
+        told: what events tell.
+        first: the id of the session in which the thread began.
     """
-    numbered = []
-    number = 0
+    is_typed = any(not speaker for speaker, *_ in told)
+    kept = list[ImportedTurn]()
     for turn in turns:
-        if first and turn.speaker != SPEAKER:
-            number += 1
-            turn = replace(turn, shared=f"{first} {number}")
-        numbered.append(turn)
-    return numbered
+        is_harness = is_typed and turn.shared == "user"
+        if turn.shared in _MESSAGES and (is_harness or _key(turn) in told):
+            continue
+        if turn.speaker != SPEAKER:
+            turn = replace(turn, shared=first and f"{first} {len(kept)}")
+        kept.append(turn)
+    return kept
 
 
-def _text(item: dict[str, Any], left_out: LeftOut) -> str:
+def _key(turn: ImportedTurn) -> tuple[str, ...]:
+    return turn.speaker, *_ASIDE.sub("", turn.text).split()
+
+
+def _typed(message: Part) -> list[object]:
+    """Return those parts of a message that are marked as a person's."""
+    kinds = dig(
+        message, "internal_chat_message_metadata_passthrough", "content_item_kinds"
+    )
+    pairs = zip(as_list(message.get("content")), as_list(kinds), strict=False)
+    return [part for part, kind in pairs if kind == _MARKED]
+
+
+def _text(item: Part, typed: list[object], left_out: LeftOut) -> str:
     """Return what was said in an event, an item or a message."""
-    content = item.get("content") or item.get("message")
+    content = typed or item.get("content") or item.get("message") or item.get("text")
+    content = content or dig(item, "goal", "objective")
     text = spoken(content, _TAGS, left_out)
-    if _HARNESS_ENVELOPE.fullmatch(text) and text_at(item, "role"):
+    if text_at(item, "role") == "user" and _HARNESS_ENVELOPE.fullmatch(text):
         return ""
-    # An editor sends its context along.
-    heading = _EDITOR_REQUEST.search(text)
-    if heading and text.startswith(_EDITOR_CONTEXT):
-        return text[heading.end() :].strip()
-    return text
+    return _EDITOR_CONTEXT.sub("", text)
 
 
 codex = partial(sessions, ASSISTANT, r"rollout-.*\.jsonl", _read)

@@ -6,7 +6,7 @@ docs/agents.md has the table of what is kept of each.
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
 
@@ -31,21 +31,16 @@ _COMPRESSED = ".zst"
 MAX_UNPACKED_BYTES = 500_000_000
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One entry of a session's file, and the line on which it stands."""
-
-    line: int
-    value: dict[str, Any]
-
-
-Reader = Callable[
-    [Iterator[Entry], tzinfo | None, LeftOut], ImportedConversation | None
-]
+Entries = Iterator[tuple[int, dict[str, Any]]]
+"""The entries of a session's file, each with the line on which it stands."""
 
 
 def sessions(
-    assistant: str, name_pattern: str, read: Reader, path: str, zone: tzinfo | None
+    assistant: str,
+    name_pattern: str,
+    read: Callable[[Entries, tzinfo | None, LeftOut], ImportedConversation | None],
+    path: str,
+    zone: tzinfo | None,
 ) -> Iterator[Item]:
     """Yield the sessions of an agent.
 
@@ -61,8 +56,10 @@ def sessions(
     if os.path.isdir(path):
         found = _session_files(path, name_pattern, left_out)
     if not found:
-        what = f"{path} holds no sessions of {assistant}"
-        raise NotFound(f"{what}; name the folder that it keeps them in.")
+        raise NotFound(
+            f"{path} holds no sessions of {assistant}; name the folder that it keeps "
+            "them in."
+        )
     forks = list[ImportedConversation]()
     for file in found:
         try:
@@ -86,25 +83,26 @@ def sessions(
 
 def _session_files(folder: str, name_pattern: str, left_out: LeftOut) -> list[str]:
     found = []
-    for place, entry in files.walk(folder, lambda *_: True):
+    for _, entry in files.walk(folder, lambda *_: True):
         name = entry.name.removesuffix(_COMPRESSED)
-        if not name.endswith(".jsonl") or not entry.is_file(follow_symlinks=False):
+        is_session = re.fullmatch(name_pattern, name)
+        if not is_session or not entry.is_file(follow_symlinks=False):
             continue
-        if name.startswith("agent-") or "subagents" in place.split("/"):
+        if name.startswith("agent-"):
             left_out[SUBAGENT] += 1
-        elif re.fullmatch(name_pattern, name):
+        else:
             found.append(entry.path)
     return sorted(found)
 
 
-def _entries(file: str, left_out: LeftOut) -> Iterator[Entry]:
+def _entries(file: str, left_out: LeftOut) -> Entries:
     """Yield the entries of a file; the last may be in the midst of being written."""
     lines = text_lines(file)
     if file.endswith(_COMPRESSED):
-        lines = enumerate(_unpacked(file).split("\n"), 1)
+        lines = enumerate(_unpacked(file).strip().split("\n"), 1)
     for number, line in lines:
         try:
-            yield Entry(number, as_dict(decode_json(line)))
+            yield number, as_dict(decode_json(line))
         except FilememError:
             left_out[BROKEN] += 1
 
@@ -113,15 +111,18 @@ def _unpacked(file: str) -> str:
     try:
         import zstandard  # noqa: PLC0415  of an extra
     except ImportError:
-        remedy = "install filemem[zstd], or unpack it with zstd -d, and import again"
-        raise FilememError(f"it is compressed; {remedy}") from None
+        raise FilememError(
+            "it is compressed; install filemem[zstd], or unpack it with zstd -d, and "
+            "import again"
+        ) from None
     with open(files.open_regular(file), "rb") as packed:
         reader = zstandard.ZstdDecompressor().stream_reader(packed)
         try:
             return str(reader.read(MAX_UNPACKED_BYTES), "utf-8", "replace")
         except zstandard.ZstdError as error:
-            why = f"it cannot be unpacked ({error}); see zstd -t"
-            raise FilememError(why) from None
+            raise FilememError(
+                f"it cannot be unpacked ({error}); see zstd -t"
+            ) from None
 
 
 # -- whose words -----------------------------------------------------------------------
@@ -133,6 +134,8 @@ _CLIENT_BEGINNINGS = (
     "# AGENTS.md instructions",
     "Warning: apply_patch was requested via",
     "Another language model started to solve this problem",
+    "Another Claude session sent a message:\n",
+    "Another Claude session sent a message while you were working:\n",
 )
 
 
@@ -144,19 +147,15 @@ def spoken(content: object, tags: list[str], left_out: LeftOut) -> str:
     texts = []
     for part in as_list(content) or [content]:
         text = spoken_part(part, left_out)
+        left_out["typed shell command"] += text.startswith(
+            ("<bash-input>", "<user_shell_command>")
+        )
+        if text.startswith(_CLIENT_BEGINNINGS):
+            continue
         for tag in tags:
-            text = _without_tagged(text, tag)
-        if not text.startswith(_CLIENT_BEGINNINGS):
-            texts.append(text)
+            # Behind the last end there is nothing to search for, however long it is.
+            tagged, end, rest = text.rpartition(f"</{tag}>")
+            pattern = rf"(?s)<{tag}(?:\s[^>]{{0,200}})?>.*?</{tag}>"
+            text = (re.sub(pattern, "", tagged + end) + rest).strip()
+        texts.append(text)
     return joined(texts, "\n\n")
-
-
-def _without_tagged(text: str, tag: str) -> str:
-    """Return a text without what stands between a tag and its end."""
-    opening = rf"(<{tag}(?:\s[^>]{{0,200}})?>|\Z)"
-    *closed, rest = text.split(f"</{tag}>")
-    kept = ""
-    for piece in closed:
-        before, is_opened, _ = re.split(opening, piece, maxsplit=1)
-        kept += before if is_opened else f"{piece}</{tag}>"
-    return (kept + rest).strip()

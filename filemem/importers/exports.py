@@ -41,10 +41,9 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Element:
-    """One element of an export with an assistant, and where it stands."""
+    """One element of an export with an assistant."""
 
     assistant: str
-    place: str
     value: dict[str, Any]
 
 
@@ -69,11 +68,11 @@ def elements(path: str, assistant: str) -> Iterator[Element | Skipped]:
             what = f"{name} in {path} is not a JSON export"
             raise FilememError(f"{what}; it should begin with [ or {{.")
         for number, value in enumerate(document, 1):
-            place = f"{name}, element {number}"
             if _KEYS[assistant] & as_dict(value).keys():
-                yield Element(assistant, place, value)
+                yield Element(assistant, value)
             else:
-                yield Skipped(place, f"it is no conversation with {assistant}")
+                what = f"{name}, element {number}"
+                yield Skipped(what, f"it is no conversation with {assistant}")
     if not found:
         what = f"{path} contains no conversations.json"
         raise NotFound(f"{what}; name the export's JSON file, zip or folder.")
@@ -174,7 +173,7 @@ def read_conversation(
             turns.append(ImportedTurn(speaker, node.time, text, id, node.shared))
     value = element.value
     ids = [text_at(value, key) for key in ("conversation_id", "id", "uuid")]
-    id = next(filter(None, [*ids, *(node.id for node in shown)]), element.place)
+    id = next(filter(None, ids), "")
     title = text_at(value, "title") or text_at(value, "name")
     return ImportedConversation(id, title, time_of(value, zone), turns, assistant)
 

@@ -244,7 +244,8 @@ class Intake:
             text = turn.text
             if turn.speaker and turn.speaker in (item.assistant, ASSISTANT):
                 text = _without_thoughts(text)
-                self.report.left_out[THOUGHT] += text != turn.text
+                if text != turn.text:
+                    self.report.left_out[THOUGHT] += 1
             if not text.strip():
                 continue
             clean = self._clean(text, before)
