@@ -91,6 +91,10 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
 
 
 def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
+    """In one run: the next one asks it again.
+
+    Whoever waits for it is named.
+    """
     shutil.copytree(store / "ann", store / "bob")
     with ScriptedServer(*[fail(400, "out of order")] * 9) as server:
         url = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "x"}
@@ -149,40 +153,21 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
 
 
 def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
+    """Maintain is one from its first step to its last."""
     mara = Store(tmp_path).user("mara")
     other = Store(tmp_path).user("mara").folder
+    today = START.date()
+    seen = []
     with JobRun(mara.folder, "sweep", START):
         with pytest.raises(Busy), JobRun(other, "compact", START):
             pass
-        assert (
-            "Has a boat."
-            in mara.remember(
-                "Has a boat.",
-                today=START.date(),
-            ).text
-        )
-
-
-def test_maintain_is_one_job_from_its_first_step_to_its_last(tmp_path):
-    mara = Store(tmp_path).user("mara")
-    other = Store(tmp_path).user("mara").folder
-    seen = []
-    mara.remember("Has a boat.", today=START.date())
+        assert "a boat." in mara.remember("Has a boat.", today=today).text
 
     def show(done, total):
         with pytest.raises(Busy), other.job_lock(0):
             pass
         seen.append((done, total))
 
-    assert (
-        maintain(
-            mara.folder,
-            START,
-            None,
-            show,
-        )[-1].job
-        == "tidy"
-        and seen
-    )
+    assert maintain(mara.folder, START, None, show)[-1].job == "tidy" and seen
     with other.job_lock(0):
         pass

@@ -102,41 +102,6 @@ def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(
     assert tree(store) == once
 
 
-def test_a_run_that_was_killed_is_ended_by_the_same_command_again(
-    store: Path, tmp_path: Path
-) -> None:
-    """Killed right before its third, ninth, … system call that changes something."""
-    subprocess.run(
-        ["cp", "-r", store, tmp_path / "other"],
-        check=True,
-    )
-    run(tmp_path / "other", "maintain", "--all-users")
-    support = str(Path(__file__).parents[1] / "support")
-    program = f"import sys; sys.path.insert(0, {support!r})\n"
-    program += "from crash_driver import arm\n"
-    program += "from filemem.cli import main; arm(int(sys.argv.pop(1))); main()"
-    words = [
-        "maintain",
-        "--all-users",
-        "--today",
-        "2026-11-20",
-        "--store",
-        store,
-    ]
-    for change in ("3", "9", "20", "40"):
-        assert (
-            filemem(
-                "-c",
-                program,
-                change,
-                *words,
-            ).returncode
-            == 137
-        )
-    run(store, "maintain", "--all-users")
-    assert tree(store) == tree(tmp_path / "other")
-
-
 def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
     with Store(store).user("bea").folder.job_lock():
         told = run(store, "sweep", "--all-users", code=1)
