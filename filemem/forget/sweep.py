@@ -123,29 +123,27 @@ def apply_sweep(
         at: the moment that counts as now.
         dry: only say it.
     """
-    back = {path: live(path) for path in plan.to_restore}
     if dry:
-        drafts = folder.drafts.intersection({*plan.to_archive, *back})
+        drafts = folder.drafts.intersection({*plan.to_archive, *plan.to_restore})
         stayed = {path: draft_stays(path) for path in sorted(drafts)}
     else:
         usage.note_sweep(folder, plan.own_files, len(plan.waiting), at.date())
         stayed = recalls.archive(folder, plan.to_archive, at)
-        stayed |= folder.move(back)
-    went = {path: why for path, why in plan.to_archive.items() if path not in stayed}
-    came = {
-        back[path]: why for path, why in plan.to_restore.items() if path not in stayed
-    }
+        stayed |= folder.move({path: live(path) for path in plan.to_restore})
+    went = [path for path in plan.to_archive if path not in stayed]
+    came = [path for path in plan.to_restore if path not in stayed]
+    back = [*map(live, came)]
     brought = "Would bring" if dry else "Brought"
     put_away = "Would archive" if dry else "Archived"
     said = [
         *stayed.values(),
-        *(f"{brought} back {path}: {why}." for path, why in came.items()),
-        *(f"{put_away} {path}: {why}." for path, why in went.items()),
+        *(f"{brought} back {live(path)}: {plan.to_restore[path]}." for path in came),
+        *(f"{put_away} {path}: {plan.to_archive[path]}." for path in went),
         *waiting_line(len(plan.waiting)),
     ]
     facts = {
-        "archived": [*went],
-        "restored": [*came],
+        "archived": went,
+        "restored": back,
         "waiting": plan.waiting,
         "notes": [*stayed.values()],
     }
@@ -153,7 +151,7 @@ def apply_sweep(
     if came:
         subject += f", bring back {len(came)}"
     said = said or ["Nothing has faded."]
-    return JobDone("sweep", said, facts, _both_places([*went, *came]), subject)
+    return JobDone("sweep", said, facts, _both_places([*went, *back]), subject)
 
 
 def waiting_line(count: int) -> list[str]:
