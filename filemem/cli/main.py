@@ -122,7 +122,7 @@ def main() -> NoReturn:
     Every mistake leaves as one sentence and exit code 2.
     """
     _open_standard_streams()
-    handled = _handle_ends()
+    _handle_ends()
     try:
         code = cli.main(sys.argv[1:] or ["--help"], "filemem", standalone_mode=False)
         sys.stdout.flush()
@@ -139,9 +139,6 @@ def main() -> NoReturn:
             "something here is too large or nested too deeply; "
             "nothing on disk is lost; see filemem check."
         )
-    finally:  # nothing is under way any more
-        for number in handled:
-            signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
 
 
@@ -157,17 +154,11 @@ def _open_standard_streams() -> None:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
-def _handle_ends() -> list[int]:
-    """Have the end of a terminal put in order what is under way, as Ctrl-C does.
-
-    Return the signals that are handled now and were not before.
-    """
-    handled: list[int] = []
+def _handle_ends() -> None:
+    """Have the end of a terminal put in order what is under way, as Ctrl-C does."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _end)
-            handled.append(number)
-    return handled
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:

@@ -156,7 +156,10 @@ class Service:
         began: float,
         future: asyncio.Future[Answer],
     ) -> None:
-        """Say in the log how an answer ended; have the chat read once it has ended."""
+        """Say in the log how an answer ended; have read what has ended of the chats.
+
+        That is at once those of before, and this one once nothing has followed.
+        """
         self._under_way[user] -= 1
         error = future.exception()
         outcome = "answered"
@@ -165,9 +168,9 @@ class Service:
         elif error:
             outcome = f"failed ({error!r})"
         self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
-        delay = background.PAUSE.total_seconds()
         loop = asyncio.get_running_loop()
-        loop.call_later(delay, self._threads.submit, self._have_read, user)
+        for delay in (0.0, background.PAUSE.total_seconds()):
+            loop.call_later(delay, self._threads.submit, self._have_read, user)
 
     def _have_read(self, user: str) -> None:
         """Have the model read what has ended of a user's conversations."""
