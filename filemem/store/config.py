@@ -101,7 +101,7 @@ def of(folder: Folder) -> Config:
 
 def load(root: str | Path) -> Config:
     """Return the settings for the store at `root`; raise ConfigError."""
-    own = _read(_own_path())
+    own = _own()
     found = _settings(own, own.front)
     for key, value in _of_store(root).items():
         if key not in PERSONS:
@@ -122,7 +122,7 @@ def unanswered(root: str | Path, model: str = "") -> str:
     Raises:
         ConfigError: settings cannot be used.
     """
-    if ENVIRONMENT.keys() & _for_store(_read(_own_path()), root).keys():
+    if ENVIRONMENT.keys() & _for_store(_own(), root).keys():
         return ""
     named = _of_store(root)
     settings = load(root)
@@ -145,7 +145,7 @@ def unanswered(root: str | Path, model: str = "") -> str:
 def misplaced(root: str | Path) -> list[Problem]:
     """Return what stands in a store's settings and has its place elsewhere."""
     file = _read(os.path.join(root, NAME))
-    remedy = f"move it to {_own_path()}, for this store alone below {STORES}"
+    remedy = f"move it to {_own().path}, for this store alone below {STORES}"
     problems = []
     for key in file.front:
         if key in PERSONS + MOVED:
@@ -160,8 +160,9 @@ def _of_store(root: str | Path) -> dict[str, Any]:
     return _settings(file, file.front)
 
 
-def _own_path() -> str:
-    return os.path.join(person.folder(), OWN_NAME)
+def _own() -> Memory:
+    """Return the person's own file of settings."""
+    return _read(os.path.join(person.folder(), OWN_NAME))
 
 
 def _read(path: str) -> Memory:

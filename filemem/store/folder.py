@@ -329,8 +329,8 @@ class Folder:
         The names are made durable once for each folder, those that files went to first.
         """
         stayed: dict[str, str] = {}
-        came: dict[str, None] = {}  # the folders to which files went
-        left: dict[str, None] = {}  # and from which
+        came: list[str] = []  # the folders to which files went
+        left: list[str] = []  # and from which
         for source, target in targets.items():
             try:
                 with self.locked():
@@ -338,9 +338,9 @@ class Folder:
             except FilememError as error:
                 stayed[source] = str(error)
                 continue
-            came[os.path.dirname(target)] = None
-            left[os.path.dirname(source)] = None
-        for folder in came | left:
+            came.append(os.path.dirname(target))
+            left.append(os.path.dirname(source))
+        for folder in dict.fromkeys(came + left):
             files.sync_folder(f"{self.root}/{folder}")
         return stayed
 
