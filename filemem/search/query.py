@@ -162,11 +162,18 @@ def _pieces(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def _context_words(text: str, weights: Weights) -> Iterator[QueryWord]:
-    """Yield the words of a date or a name, which together count as one."""
-    stems = sorted(terms.content(text))
-    for stem in stems:
-        weight = weights.lesser_word / len(stems)
-        yield QueryWord(stem, stem, weight, is_context=True)
+    """Yield the words of a date or a name, which together count as one.
+
+    A letter alone is none, as in `'s`; a digit is.
+    """
+    tokens = [
+        token
+        for token in terms.tokens(text)
+        if token not in terms.STOP and not (token.isalpha() and len(token) == 1)
+    ]
+    for token in tokens:
+        weight = weights.lesser_word / len(tokens)
+        yield QueryWord(token, terms.stem(token), weight, is_context=True)
 
 
 def _is_light(stem: str) -> bool:

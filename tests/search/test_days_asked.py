@@ -142,7 +142,7 @@ def test_traditional_characters_name_the_same_days_as_simplified_ones(
 
 
 PLANS = {
-    "dentist": "Dentist on 3 December at 3pm.",
+    "dentist": "Dentist on Dec 3 at 3pm.",
     "体检": "12月15日要去医院体检。",
     "mum": "Mum visits from 24 to 27 December.",
     "oper": "---\nday: 2027-01-05\n---\n\nAnn geht in die Oper.\n",
