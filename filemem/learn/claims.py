@@ -118,7 +118,7 @@ def _claim(
     text_digest = digest(plain(text))
     kind = _word(entry, "kind")
     section = _word(entry, "section")
-    if "lesson" in (kind, section) or section == "talk":
+    if kind == "lesson" or section == "talk":
         kind = "lesson"
         section = "talk"
     front = {

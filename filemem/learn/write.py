@@ -11,11 +11,12 @@ from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
-from filemem.store.facts import MAX_SOURCES
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.store.paths import archived, live
 from filemem.text.plain import LINK
+
+MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
 
 @dataclass

@@ -13,7 +13,6 @@ from filemem.text.terms import CJK, LETTER, STOP
 MAX_FACT_CHARS = 400  # of a fact, of its line in the profile, of a wish
 MAX_NAME_CHARS = 26
 MIN_NAME_WORDS = 3  # that stay, though the last of them tell nothing
-MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
 
 def plain(text: str) -> str:
@@ -100,22 +99,6 @@ def with_body(path: str, data: bytes, text: str) -> bytes:
     front = data.split(b"\n")[: memory.front_end]
     gap = [b""] if front else []
     return b"\n".join([*front, *gap, f"{printable(text)}\n".encode()])
-
-
-def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
-    """Return the memory with further sources, and a confidence at least as given.
-
-    Raises:
-        ValueError: that cannot be set.
-    """
-    before = parse(path, data).sources
-    after = list(dict.fromkeys([*before, *named]))[:MAX_SOURCES]
-    if after != before:
-        data = set_front(path, data, "source", reference(after))
-    given = parse(path, data).metadata.get("confidence")
-    if given is not None and given < confidence:
-        data = set_front(path, data, "confidence", f"{confidence:g}")
-    return data
 
 
 def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
