@@ -25,6 +25,7 @@ from filemem.text.redaction import kinds
 
 DEFAULT_IMPORTANCE = 8  # of what a person asks to be remembered
 KEEPS_ALL = "filemem remember --with-secrets keeps it all"
+_REDACTED = re.compile(r"\[redacted: ([^]]*)\]")
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def remember_all(
         with_secrets: keep secrets, as where the store's settings do.
 
     Raises:
-        FilememError: a text is empty, an importance is out of range, `replaces` is no
-            fact that may be superseded, or nothing can be written.
+        FilememError: a text is empty or only a secret, an importance is out of range,
+            `replaces` is no fact that may be superseded, or nothing can be written.
     """
     gate = Gate(user, with_secrets=with_secrets)
     log = LearnLog(user)
@@ -103,7 +104,8 @@ def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
         notes: gets a sentence on secrets that were taken out.
 
     Raises:
-        FilememError: the text is empty, or the importance out of range.
+        FilememError: the text is empty or only a secret, or the importance is out of
+            range.
     """
     body, secrets = gate.clean(printable(asked.text.replace("\r\n", "\n")).strip())
     if not body:
@@ -112,6 +114,10 @@ def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
     weight = asked.importance
     if weight is not None and weight not in range(1, 11):
         raise FilememError(f"importance is a whole number from 1 to 10, not {weight}.")
+    taken = _REDACTED.findall(body)
+    if taken and not re.search(r"\w", _REDACTED.sub("", body)):
+        why = f"that is only a secret ({', '.join(taken)}), so it was not kept"
+        raise FilememError(f"{why}; {KEEPS_ALL}.")
     if secrets:
         notes.append(f"Taken out: {kinds(secrets)}; {KEEPS_ALL}.")
     text = " ".join(body.split())

@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner
 from programs import lay
 
+from filemem import FilememError, Store
 from filemem.cli import cli
 
 Kept = dict[str, str]
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
 class Life:
@@ -293,6 +295,28 @@ def test_a_secret_is_taken_out_of_what_is_to_be_remembered_and_that_is_said(
     said = mara.say("Remember that my wifi password is Tulip-42-x!")
     assert said.startswith("Kept as a fact: “my wifi password is [redacted: password]”")
     assert b"Tulip-42-x" not in mara.all_bytes()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("remember", TOKEN),
+        ("chat", "-m", f"/remember {TOKEN}"),
+        ("chat", "-m", f"remember that {TOKEN}"),
+    ],
+)
+def test_what_is_only_a_secret_is_not_kept_and_that_is_said(
+    mara: Life, words: tuple[str, ...]
+) -> None:
+    """With how to keep it."""
+    where = ("--store", str(mara.store), "--user", "mara")
+    done = CliRunner().invoke(cli, [*words, *where])
+    told = done.output + str(done.exception)
+    assert "that is only a secret (token), so it was not kept" in told
+    assert "--with-secrets" in told and mara.kept() == {}
+    with pytest.raises(FilememError, match="only a secret"):
+        Store(mara.store).user("mara").remember_all([TOKEN])
+    assert TOKEN.encode() not in mara.all_bytes()
 
 
 # -- off the record, and what is deleted -----------------------------------------------
