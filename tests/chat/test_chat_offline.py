@@ -32,6 +32,7 @@ class Life:
         return done.stdout
 
     def say(self, text: str, day: str = "2026-11-02", *options: str) -> str:
+        """One message; the answer to it."""
         return self.run("chat", "-m", text, "--today", f"{day}T09:30", *options)
 
     def kept(self, kind: str = "facts") -> Kept:
@@ -40,6 +41,7 @@ class Life:
         return {str(path.relative_to(self.home)): path.read_text() for path in found}
 
     def all_bytes(self) -> bytes:
+        """What every file of the store holds."""
         return b"".join(
             path.read_bytes()
             for path in sorted(self.store.rglob("*"))
@@ -159,6 +161,7 @@ def test_where_nothing_holds_it_one_line_says_so_and_that_it_is_kept(
 def test_what_is_of_the_day_that_is_named_is_found_whatever_its_words(
     mara: Life,
 ) -> None:
+    """As what was said on it."""
     mara.say("The tuba lost a valve.", "2026-10-05")
     mara.say("Ida rang.", "2026-10-12")
     answer = mara.say("what was going on, on 5 October?", "2026-11-03")
@@ -190,6 +193,7 @@ def test_what_holds_too_little_stands_under_the_nearest(
 
 
 def test_three_passages_at_most_are_quoted(mara: Life) -> None:
+    """However many hold it."""
     for what in ("tag", "door", "lamp", "lid"):
         mara.say(f"The {what} of the tuba case is red.")
     assert mara.say("the tuba case is red?", "2026-11-04").count("is red") == 3
@@ -223,6 +227,7 @@ def test_what_is_planned_is_told_in_its_order_however_often_one_asks(
 
 
 def test_of_what_holds_it_equally_the_newest_is_first(mara: Life) -> None:
+    """A person may have changed their mind."""
     mara.say("My locker code at the pool is on the blue tag.", "2026-09-01")
     mara.say("My locker code at the pool is on the red tag.", "2026-10-01")
     answer = mara.say("where is my locker code at the pool", "2026-11-02")
