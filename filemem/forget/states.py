@@ -32,6 +32,9 @@ from filemem.text.plain import counted, digest, first_few
 LASTING_IMPORTANCE = 8  # from which nothing fades
 TRIFLING_IMPORTANCE = 3  # up to which a fact fades as an event does
 USE_DAYS = 90  # of recalls that tell whether jobs archive too soon
+MANY_RETURNS = 0.1  # of these, out of the archive, are too many
+STABILITY_STEP_DAYS = 10  # in which a longer stability is looked for
+MAX_STABILITY_DAYS = 3650
 UNREADABLE = "unreadable or too large"
 RECALLED = "recalled"
 LASTING = {
@@ -279,28 +282,69 @@ class ArchiveUse:
     Attributes:
         recalls: all of them.
         returns: those that came out of the archive.
+        stability_days: that would have kept those live; None where they are few.
     """
 
     recalls: int = 0
     returns: int = 0
+    stability_days: int | None = None
 
     def __str__(self) -> str:
-        return (
+        said = (
             f"Of {counted(self.recalls, 'recall')} in {USE_DAYS} days {self.returns}"
-            " came out of the archive."
+            " came out of the archive"
         )
+        if self.stability_days:
+            said += f"; stability_days: {self.stability_days} would have kept them"
+        return f"{said}."
 
 
-def archive_use(states: Iterable[MemoryState], today: dt.date) -> ArchiveUse:
+def archive_use(
+    folder: Folder, states: Iterable[MemoryState], today: dt.date
+) -> ArchiveUse:
     """Return how often jobs have archived too soon, by the recalls of facts."""
     since = today - dt.timedelta(USE_DAYS)
     count = 0
-    returns = 0
+    returned = list[tuple[MemoryState, dt.date]]()
     for state in states:
         if state.kind == "facts" and not state.is_past:
             count += sum(since < day <= today for day in state.recalls.days)
-            returns += sum(since < day <= today for day in state.recalls.returns)
-    return ArchiveUse(count, returns)
+            for day in state.recalls.returns:
+                if since < day <= today:
+                    returned.append((state, day))
+    if len(returned) <= count * MANY_RETURNS:
+        return ArchiveUse(count, len(returned))
+    settings = config.of(folder)
+    clock = Clock(usage.days_of_use(folder))
+    wanted = settings.stability_days
+    while wanted < MAX_STABILITY_DAYS:
+        factor = wanted / settings.stability_days
+        if all(_stays(*one, factor, settings, clock) for one in returned):
+            break
+        wanted += STABILITY_STEP_DAYS
+    return ArchiveUse(count, len(returned), round(wanted))
+
+
+def _stays(
+    state: MemoryState,
+    day: dt.date,
+    factor: float,
+    settings: config.Config,
+    clock: Clock,
+) -> bool:
+    """Tell whether a memory would still have been live on the day of a recall, had its
+    stability begun longer by a factor."""
+    if state.strength is None:
+        return True
+    then = strength(
+        state.strength.start,
+        [recall for recall in state.recalls.days if recall < day],
+        day,
+        state.strength.first_days * factor,
+        spacing_growth=settings.spacing_growth,
+        clock=clock,
+    )
+    return then.retention >= settings.threshold
 
 
 # -- one memory, in words --------------------------------------------------------------

@@ -87,7 +87,7 @@ def _count_memories(
     threshold = config.of(folder).threshold
     staying = Counter[str]()
     states = list(memory_states(folder, today, progress))
-    counts.archive_use = archive_use(states, today)
+    counts.archive_use = archive_use(folder, states, today)
     for state in states:
         kind = counts.kinds.setdefault(state.kind, KindCount())
         if state.archived:

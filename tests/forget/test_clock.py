@@ -192,7 +192,9 @@ def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
 # -- too soon --------------------------------------------------------------------------
 
 
-def test_status_tells_what_came_out_of_the_archive(ann: User) -> None:
+def test_status_tells_what_came_out_of_the_archive_and_what_would_have_kept_it(
+    ann: User,
+) -> None:
     lay(ann.folder.root, events(10))
     paths = sorted(events(10))
     swept(ann, 300)
@@ -202,3 +204,9 @@ def test_status_tells_what_came_out_of_the_archive(ann: User) -> None:
         recalls.note_recall(ann.folder, path, recalls.CITED, at)
     said = "\n".join(overview.status(ann.folder, at).said)
     assert "Of 4 recalls in 90 days 2 came out of the archive" in said
+    assert "stability_days: 180 would have kept them" in said
+    lay(ann.folder.store, {"filemem.yaml": "stability_days: 180\n"})
+    for path in paths[:2]:
+        ann.folder.move({f"archive/{path}": path})
+    again = Store(ann.folder.store).user("ann")
+    assert not set(paths[:2]) & set(swept(again, 399)["archived"])
