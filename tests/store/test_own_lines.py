@@ -1,4 +1,5 @@
-"""The machine touches only its own lines: what it appends or sets is there, and every other byte is as it was."""
+"""The machine touches only its own lines: what it appends or sets is there, and every
+other byte is as it was."""
 
 import os
 import re
@@ -12,17 +13,9 @@ from filemem.store import files, frontmatter
 from filemem.store.facts import set_front
 from filemem.store.memory import parse
 from filemem.store.passages import format_turn, turns
+from filemem.text.plain import printable
 
-
-def spelt_out(text: str) -> str:
-    return re.sub(
-        "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]",
-        lambda code: f"\\x{ord(code[0]):02x}",
-        text,
-    )
-
-
-# -- turns -----------------------------------------------------------------------------------------------------------
+# -- turns ----------------------------------------------------------------------------
 
 
 @settings(deadline=None)
@@ -46,17 +39,39 @@ def spelt_out(text: str) -> str:
 def test_turns_read_back_what_was_said(
     speaker: str, time: str, texts: list[str]
 ) -> None:
-    """For any text, its outer white space aside; a control, which could command the terminal that prints it, is spelt out."""
-    written = "".join(format_turn(speaker, time, text) for text in texts)
-    found = list(turns(parse("sessions/a.md", written.encode()).lines))
-    expected = [
-        spelt_out(text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    """For any text, its outer white space aside; a control, which could command the
+    terminal that prints it, is spelt out."""
+    written = "".join(
+        format_turn(
+            speaker,
+            time,
+            text,
+        )
+        for text in texts
+    )
+    found = turns(parse("sessions/a.md", written.encode()).lines)
+    shown = [
+        printable(text).replace(
+            "\r\n",
+            "\n",
+        )
         for text in texts
     ]
-    assert [turn.text for turn in found] == expected
-    assert {turn.time for turn in found} == {time}
-    (name,) = {turn.speaker for turn in found}
-    assert name == (" ".join(spelt_out(speaker).replace("*", " ").split()) or "unknown")
+    assert [turn.text for turn in found] == [
+        text.replace("\r", "\n").strip() for text in shown
+    ]
+    name = (
+        " ".join(
+            printable(speaker)
+            .replace(
+                "*",
+                " ",
+            )
+            .split()
+        )
+        or "unknown"
+    )
+    assert {(turn.speaker, turn.time) for turn in found} == {(name, time)}
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", written)
     lines = written.split("\n")
     assert all(lines[turn.line - 1].startswith(f"- **{name}**") for turn in found)
@@ -77,7 +92,7 @@ def test_appending_only_appends(
     assert path.read_bytes() == expected
 
 
-# -- front matter ---------------------------------------------------------------------------------------------------
+# -- front matter ---------------------------------------------------------------------
 
 KEYS = ["importance", "pinned", "tags", "note"]
 INDENT = st.sampled_from(["  ", "    "])
@@ -113,17 +128,40 @@ def values(draw: st.DrawFn) -> str:
     ]
     value = draw(st.sampled_from(kinds))
     if "\n" not in value:
-        value += draw(st.sampled_from(["", "   # why", " # key: 5"]))
+        value += draw(
+            st.sampled_from(
+                [
+                    "",
+                    "   # why",
+                    " # key: 5",
+                ]
+            )
+        )
     return (
         value
-        + draw(st.sampled_from(["", "\n# a comment", "\n\n", "\n \n# importance: 9\n"]))
+        + draw(
+            st.sampled_from(
+                [
+                    "",
+                    "\n# a comment",
+                    "\n\n",
+                    "\n \n# importance: 9\n",
+                ]
+            )
+        )
         + "\n"
     )
 
 
 @st.composite
 def mappings(draw: st.DrawFn) -> str:
-    names = [*KEYS, '"importance"', "other", "importance_of", "x importance"]
+    names = [
+        *KEYS,
+        '"importance"',
+        "other",
+        "importance_of",
+        "x importance",
+    ]
     keys = draw(st.lists(st.sampled_from(names), unique=True))
     gap = draw(st.sampled_from(["", "# first\n", "\n"]))
     return gap + "".join(
@@ -135,10 +173,22 @@ def mappings(draw: st.DrawFn) -> str:
 @given(
     mappings(),
     st.sampled_from(KEYS),
-    st.sampled_from([("7", 7), ("[a, b]", ["a", "b"]), ('"a # b: c"', "a # b: c")]),
+    st.sampled_from(
+        [
+            ("7", 7),
+            ("[a, b]", ["a", "b"]),
+            ('"a # b: c"', "a # b: c"),
+        ]
+    ),
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from(["", "\ufeff"]),
-    st.sampled_from(["\nBody\n\n---\nimportance: 3\n---", "", "\nno last newline"]),
+    st.sampled_from(
+        [
+            "\nBody\n\n---\nimportance: 3\n---",
+            "",
+            "\nno last newline",
+        ]
+    ),
     st.booleans(),
 )
 def test_setting_a_key_changes_nothing_else(
