@@ -51,8 +51,10 @@ _ASIDE_KEYS = (
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMAND = re.compile(
-    r"<command-name>\s*([^<]{1,100}?)\s*</command-name>"
-    r".*?<command-args>\s*(\S.*?)\s*</command-args>",
+    r"\A(?:<command-message>[^<]*</command-message>\s*)?"
+    r"<command-name>\s*([^<]{1,100}?)\s*</command-name>\s*"
+    r"(?:<command-message>[^<]*</command-message>\s*)?"
+    r"<command-args>\s*(\S.*?)</command-args>",
     re.DOTALL,
 )
 # The result of a call that the person refused; what they said stands before a note to

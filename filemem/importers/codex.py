@@ -59,7 +59,7 @@ _EDITOR_CONTEXT = re.compile(
 )
 # What a message has and an event beside it has not, or has in an event of its own.
 _ASIDE = re.compile(
-    r"(?s)\[(?:image|file): [^]\n]*\]|<proposed_plan>.*?</proposed_plan>"
+    r"(?s)\[(?:image|file): [^]\n]{0,300}\]|<proposed_plan>.*?(?:</proposed_plan>|\Z)"
 )
 
 _Told = dict[tuple[str, ...], str]
