@@ -187,3 +187,23 @@ def test_bookkeeping_that_is_a_link_is_refused_and_named(mara: Path) -> None:
         assert code == 2 and "symbolic link, which is not followed" in text, text
     assert said["grep"][0] == said["list"][0] == 0
     assert "oolong" in said["search"][1]
+
+
+@pytest.mark.parametrize(
+    ("format_", "name", "told"),
+    [
+        ("chatgpt", "all.json", "split it into files of at most 500"),
+        ("openai-jsonl", "all.jsonl", "line 1: broken JSON"),
+    ],
+)
+def test_an_import_of_1_gb_without_a_line_is_one_sentence(
+    mara: Path,
+    format_: str,
+    name: str,
+    told: str,
+) -> None:
+    away = mara.parent.parent / name
+    sparse(away)
+    code, said = run(mara, [f"import {format_} {away}"])["import"]
+    assert code in (1, 2)
+    assert told in said
