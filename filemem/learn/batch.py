@@ -59,7 +59,7 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
         known_as = digest(f"{live(one.path)}\0{text}")
         is_asked_for = one.kind == "facts" and not one.sources and not machine_of(one)
         if is_asked_for and known_as not in log.read:
-            session = Session(one.path, frozenset([known_as]))
+            session = Session(live(one.path), frozenset([known_as]))
             line = one.passages[0].line
             yield SaidTurn(session, line, owner, text, known.since(one), known_as)
 
@@ -77,7 +77,8 @@ def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:
     room = 0
     for turn in turns:
         tokens = count_tokens(turn.shown)
-        if tokens > room:
+        # The first may be one without words, for which there is always room.
+        if not packed or tokens > room:
             packed.append([])
             room = MAX_REQUEST_TOKENS
         packed[-1].append(turn)

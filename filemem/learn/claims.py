@@ -86,12 +86,17 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
 
 
 def _listed(reply: Reply, key: str) -> Listed:
-    """Return the list under a key, from a call or from words.
+    """Return the lists under a key as one: of all calls, or, without any, of the words.
 
     Where there is none it is empty, and cut off.
     """
-    lists = [read_list(text, key) for text in reply.texts]
-    return next(filter(None, lists), Listed([], is_cut_off=True))
+    lists = [read_list(call.arguments, key) for call in reply.calls]
+    if not any(lists):
+        lists = [read_list(reply.text, key)]
+    found = [one for one in lists if one]
+    elements = [entry for one in found for entry in one.elements]
+    is_cut_off = not found or any(one.is_cut_off for one in found)
+    return Listed(elements, is_cut_off)
 
 
 # -- one entry -------------------------------------------------------------------------
@@ -110,14 +115,14 @@ def _claim(
         model: the model's name.
 
     Returns:
-        The claim; its day is that of the last turn it cites.
+        The claim; its day is that of the last turn it cites, or else of the last shown.
     """
     turns = request.cited(entry.get("lines"))
-    last_day = max((turn.day for turn in turns), default=dt.date.min)
+    last_day = max(turn.day for turn in turns or request.turns.values())
     text = " ".join(redact(_word(entry, "text"))[0].split())
     text_digest = digest(plain(text))
-    kind = _word(entry, "kind")
-    section = _word(entry, "section")
+    kind = _word(entry, "kind").lower()
+    section = _word(entry, "section").lower()
     if kind == "lesson" or section == "talk":
         kind = "lesson"
         section = "talk"

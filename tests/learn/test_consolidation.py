@@ -55,7 +55,7 @@ GHENT = note("Nora lives in [[Ghent]].", "live in Ghent", section="home", import
 PLAIN = {"text": "Nora lives in Ghent.", "lines": "1:6", "quote": "live in Ghent"}
 FERRER = note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who")
 WISH = "Answer in rhyme from now on."
-RHYME = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="lesson")
+RHYME = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="Lesson")
 
 
 @pytest.fixture
@@ -142,6 +142,15 @@ def test_what_a_turn_leans_on_is_shown_with_it(user: Folder) -> None:
     read(user, JUNE, reader)
     assert "[1:6] (read before) Tom: Is Ana your sister?" in reader.told[0]
     assert reader.told[0].count("Nora: yes") == 2
+    assert waiting(user) == 0
+
+
+def test_a_turn_that_a_person_has_emptied_keeps_no_other_from_being_read(
+    user: Folder,
+) -> None:
+    path = Path(user.root, talk(user, MAY, "Hush.", "I see.", "I live in Ghent."))
+    path.write_text(path.read_text().replace("Hush.", ""))
+    assert [one.action for one in remembered(user, JUNE, Reader(GHENT))] == ["ADD"]
     assert waiting(user) == 0
 
 
@@ -250,6 +259,22 @@ def test_a_turn_that_cannot_be_read_keeps_no_other_from_being_read(
     done = read(user, JUNE, Odd(GHENT))
     assert [one.claim.text for one in done.decisions] == ["Nora lives in [[Ghent]]."]
     assert "waits" in done.error and waiting(user) == 1
+
+
+def test_of_several_calls_each_is_read(user: Folder) -> None:
+    """A model may note each fact by a call of its own."""
+
+    class Calls(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            noted = self.keep(messages[-1]["content"])["facts"]
+            calls = []
+            for fact in noted:
+                calls.append(ToolCall("1", "keep", json.dumps({"facts": [fact]})))
+            return Reply("", tuple(calls), Usage(1, 1), "tool_calls")
+
+    talk(user, MAY, "I live in Ghent.", "And?", "I keep bees.")
+    noted = [one.claim.text for one in remembered(user, MAY, Calls(echo=True))]
+    assert noted == ["I live in Ghent.", "I keep bees."]
 
 
 @pytest.mark.parametrize(
@@ -381,6 +406,7 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(
     assert why in refused(user, "I live in Ghent.", lambda told: fact | change)
     accepted(user, JUNE)
     [path] = facts(user)
+    assert path.startswith("facts/2026/2026-05-08-")
     assert "confidence" not in user.memory(path).front  # the person is sure
 
 
