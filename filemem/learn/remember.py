@@ -206,12 +206,12 @@ def take_in(
         action: what is told to have been done: ADD, or NOOP if it was known.
     """
     day = wanted.date or at.date()
-    ended = [one for one in texts(wanted.front.get("supersedes")) if one != live(path)]
+    since = wanted.metadata.get("valid_from") or day
+    named = [one for one in texts(wanted.front.get("supersedes")) if one != live(path)]
+    writer = Writer(user, log, at, Applied(paths=[path]))
+    ended = writer.supersede(named, path, since)
     claim = Claim(said_in(wanted), day)
-    decision = Decision(action, path, claim, replaces=tuple(ended))
-    writer = Writer(user, log, at, Applied([decision], [path]))
-    for old in ended:
-        writer.supersede(old, path, wanted.metadata.get("valid_from") or day)
+    writer.done.decisions.append(Decision(action, path, claim, replaces=ended))
     if live(path) not in log.written:
         log.note_accepted(live(path), at.date())
     section = str(wanted.front.get("section") or "")

@@ -1,12 +1,12 @@
 """Decisions carried out: files written, changed, superseded, and noted in the log."""
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from filemem.errors import Changed, FilememError
+from filemem.errors import Changed, FilememError, Refused
 from filemem.learn import proposals
-from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
@@ -14,7 +14,6 @@ from filemem.store import facts, recalls
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.store.paths import archived, live
-from filemem.text.plain import LINK
 
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
@@ -72,36 +71,48 @@ class Writer:
         elif decision.action is not Action.NOOP:
             text = self._rewrite(decision)
         since = claim.front.get("valid_from") or claim.day
-        for old in decision.replaces:
-            self.supersede(old, decision.path, since)
+        ended = self.supersede(decision.replaces, decision.path, since)
+        decision = replace(decision, replaces=ended)
         if text:  # noted last, so that a run that is killed before does all of it again
             path = live(decision.path)
             data = text.encode("utf-8", "replace")
             self.log.note_written(path, data, claim.origins, self.at.date())
         return self._done(decision)
 
-    def supersede(self, old: str, new: str, until: dt.date) -> None:
-        """Mark a memory as replaced since a day, and move it to the archive.
+    def supersede(
+        self, replaced: Iterable[str], new: str, until: dt.date
+    ) -> tuple[str, ...]:
+        """Mark memories as replaced since a day, and move them to the archive.
+
+        A note names one whose file cannot be rewritten; it stays as it is.
 
         Args:
-            old: its live path.
-            new: the path of what replaces it.
+            replaced: their paths.
+            new: the path of what replaces them.
             until: the day since which that holds.
+
+        Returns:
+            The paths of those that are marked now.
         """
-        place = next(self.folder.existing(old), "")
-        if not place:
-            return
-        change = partial(facts.superseded, place, by=live(new), until=until)
-        try:
-            self.folder.edit(place, change)
-        except ValueError as error:
-            told = f"{place} is superseded by {new}, but {error}; put it right by hand."
-            self.done.notes.append(told)
-            return
-        if place == live(old):
-            stayed = recalls.archive(self.folder, [place], self.at)
-            self.done.notes += stayed.values()
-        self.done.paths += [live(old), archived(old)]
+        ended: list[str] = []
+        for old in replaced:
+            place = next(self.folder.existing(old), "")
+            if not place:
+                continue
+            change = partial(facts.superseded, place, by=live(new), until=until)
+            try:
+                self.folder.edit(place, change)
+            except (Refused, ValueError) as error:
+                why = str(error).rstrip(".")
+                todo = f"write superseded_by: {live(new)} into it by hand"
+                self.done.notes.append(f"{place} stays as it is: {why}; {todo}.")
+                continue
+            if place == live(old):
+                stayed = recalls.archive(self.folder, [place], self.at)
+                self.done.notes += stayed.values()
+            self.done.paths += [live(old), archived(old)]
+            ended.append(old)
+        return tuple(ended)
 
     def _rewrite(self, decision: Decision) -> str:
         """Have a memory of the program's say a claim, or name a further source.
@@ -145,8 +156,9 @@ class Writer:
 def rewritten(memory: Memory, decision: Decision) -> str:
     """Return a memory of the program's as an update or a further source leaves it.
 
-    An update brings its words and days. What was linked stays linked, and what a person
-    asked to be remembered keeps its weight.
+    An update brings its words, its confidence and, of an event, all its days. What a
+    person asked to be remembered keeps its weight. What they have said themselves is
+    not a machine's word any more.
 
     Args:
         memory: as the program left it.
@@ -156,22 +168,20 @@ def rewritten(memory: Memory, decision: Decision) -> str:
     front = dict(memory.front)
     named = dict.fromkeys([*memory.sources, *claim.sources])
     front["source"] = tuple(named)[:MAX_SOURCES]
-    sure = claim.front.get("confidence") or 1.0
-    if "confidence" in front:
-        front["confidence"] = max(sure, front["confidence"])
+    if not claim.said_by:
+        front.pop("said_by", None)
     if decision.action is Action.CONFIRM:
+        if "confidence" in front:
+            sure = claim.front.get("confidence") or 1.0
+            front["confidence"] = max(sure, front["confidence"])
         return page(memory.body.strip("\n"), front)
-    kept = {"confidence"}
-    if "retold_by" not in front:
-        kept.add("importance")  # the person's own
-    if not claim.front.get("kind"):  # what was to come has come to stay
-        front.pop("kind", None)
-        front.pop("day", None)
+    outdated = ["kind", "day", "confidence"]
+    if "event" in (front.get("kind"), claim.front.get("kind")):
+        outdated.append("valid_until")
+    for key in outdated:
+        front.pop(key, None)
+    is_asked_for = "retold_by" not in front
     for key, value in claim.front.items():
-        if value and key not in kept:
+        if value and not (is_asked_for and key == "importance"):
             front[key] = value
-    text = claim.text
-    for name, _ in LINK.findall(said_in(memory)):
-        if f"[[{name}" not in text:
-            text = text.replace(name, f"[[{name}]]", 1)
-    return page(text, front)
+    return page(claim.text, front)

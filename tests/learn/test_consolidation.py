@@ -699,13 +699,13 @@ def test_what_holds_again_after_something_else_did_is_told_again_once(
 
 
 def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
-    """In the memory's script, if not in the turn's; links and its line follow."""
+    """In the memory's script, if not in the turn's; its line follows."""
     assert kept(user, MAY, "My vet is Dr Ferrer.", FERRER)
     new = {"update": "Ferrer", "importance": 7}
-    right = note("Nora's vet is Dr Ferran, not Ferrer.", "是费兰", **new)
+    said = "Nora's vet is Dr Ferran, not Ferrer."
+    right = note(said, "是费兰", **new)
     assert kept(user, JUNE, "是费兰，不是费雷尔。", right)
     [path] = facts(user)
-    said = "Nora's vet is Dr Ferran, not [[Ferrer]]."
     assert user.memory(path).text.endswith(f"---\n\n{said}\n")
     front = user.memory(path).front
     assert front["importance"] == 7
@@ -742,7 +742,54 @@ def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(
     two = [note(f"Ferrer {one}.", one, update="Ferrer") for one in told]
     assert len(kept(user, JUNE, "He is in Ghent and takes 40.", *two)) == 2
     texts = {user.memory(path).text.split("\n")[-2] for path in facts(user)}
-    assert texts == {"[[Ferrer]] is in Ghent.", "Ferrer takes 40."}
+    assert texts == {"Ferrer is in Ghent.", "Ferrer takes 40."}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "front"),
+    [
+        ("2026-07", "2026-08-03", {"day": dt.date(2026, 8, 3)}),
+        ("2026-08-03", "2026-07", {"valid_until": dt.date(2026, 7, 31)}),
+        ("2026-07", "", {}),
+    ],
+)
+def test_a_plan_that_is_put_right_has_no_day_of_before(
+    user: Folder, before: str, after: str, front: dict[str, dt.date]
+) -> None:
+    plan = note("Nora has surgery.", "surgery", kind="event", day=before)
+    kept(user, MAY, "I have surgery then.", plan)
+    kind = "event" if after else "fact"
+    right = note("Nora's is moved.", "is moved", update="surgery", kind=kind, day=after)
+    kept(user, JUNE, "It is moved.", right)
+    [path] = facts(user)
+    found = user.memory(path).front
+    assert {key: found[key] for key in ("day", "valid_until") if key in found} == front
+
+
+def test_an_update_with_a_number_that_was_shown_nowhere_is_as_doubtful_as_a_new_fact(
+    user: Folder,
+) -> None:
+    rent = note("Nora pays 900 euros.", "900", section="home")
+    kept(user, MAY, "The rent is 900 euros.", rent)
+    more = note("Nora pays 1,250 euros.", "went up", update="900")
+    kept(user, JUNE, "The rent went up.", more)
+    [path] = facts(user)
+    assert user.memory(path).front["confidence"] == 0.5
+    assert "1,250" not in user.memory("profile.md").text
+
+
+@pytest.mark.parametrize("city", ["Porto", "Lisbon"])
+def test_what_an_assistant_said_is_the_person_s_once_they_have_said_it(
+    user: Folder, city: str
+) -> None:
+    """As it was or otherwise."""
+    talk(user, MAY, "Hm.", "You land in Porto.")
+    remembered(user, MAY, Reader(note("Nora lands in Porto.", "land in Porto")))
+    own = note(f"Nora lands in {city}.", f"in {city}", update="Porto", section="who")
+    assert kept(user, JUNE, f"I land in {city}.", own)
+    [path] = facts(user)
+    assert "said_by" not in user.memory(path).front
+    assert f"- Nora lands in {city}." in user.memory("profile.md").text
 
 
 def test_what_is_told_again_is_a_further_source_and_may_be_updated_by_the_same_answer(
@@ -773,6 +820,39 @@ def test_an_event_has_its_day_so_that_it_ages_and_one_that_has_come_to_stay_is_n
 
 
 # -- a person's own --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["by hand", "model", "remember"])
+def test_a_file_that_cannot_be_rewritten_stops_nothing_that_supersedes_it(
+    user: Folder, way: str
+) -> None:
+    """It stays to the byte, and is named with what is to be done."""
+    path = "facts/2026/2026-05-01-cafe.md"
+    latin = "Nora works in a café.\n".encode("latin-1")
+    user.create(path, latin)
+    bank = "Nora works in a bank."
+    if way == "by hand":
+        new = f"---\nsupersedes: {path}\n---\n\n{bank}\n"
+        user.create("facts/2026/2026-05-02-bank.md", new)
+        done = read(user, JUNE, None)
+    elif way == "model":
+        talk(user, JUNE, "I work in a bank now.")
+        done = read(user, JUNE, Reader(note(bank, "a bank", supersede="works in a")))
+    else:
+        done = remember(user, bank, JUNE, replaces=path)
+    assert f"{path} stays as it is" in done.notes[0]
+    assert "save it as UTF-8" in done.notes[0]
+    assert done.replaced == [] and user.read(path) == latin
+    assert len(facts(user)) == 2 and proposals.waiting(user) == []
+    assert not read(user, JULY, None).notes
+
+
+def test_what_supersedes_nothing_that_is_there_is_not_told_to_have(
+    user: Folder,
+) -> None:
+    text = "---\nsupersedes: the old flat\n---\n\nNora lives in Ghent.\n"
+    user.create("facts/2026/2026-05-01-home.md", text)
+    assert "superseded" not in "".join(read(user, JUNE, None).told().said)
 
 
 def test_what_a_person_wrote_is_superseded_and_what_they_pinned_stays(
