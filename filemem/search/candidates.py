@@ -19,6 +19,7 @@ MAX_FILES = 45
 MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
 TOLD_DAYS = 14  # before and after a day, on which it is told of
+FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it
 
 Values = dict[int, float]  # by passage, or by the first one of a file
 
@@ -48,10 +49,15 @@ class Occurrences:
 class Candidates:
     """The files to rank, with where the words of the question stand in them.
 
-    `query_weight` is what all of the words that stand somewhere count together.
+    Attributes:
+        files: the likeliest first.
+        are_all: no other file promises anything.
+        occurrences: of each word.
+        query_weight: what all of the words that stand somewhere count together.
     """
 
     files: list[IndexedFile]
+    are_all: bool
     occurrences: list[Occurrences]
     query_weight: float
 
@@ -95,14 +101,15 @@ def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
         is_wanted[number] = 0
     for lookup in lookups[:rare]:
         _look_up(request, lookup, is_wanted)
-    files = _promising_files(request, occurrences, query_weight, max_files)
+    promising = _promising_files(request, occurrences, query_weight, max_files + 1)
+    files = promising[:max_files]
     is_chosen = bytearray(len(flags))
     for entry in files:
         span = slice(entry.first, entry.first + entry.count)
         is_chosen[span] = is_wanted[span]
     for lookup in lookups[rare:]:
         _look_up(request, lookup, is_chosen)
-    return Candidates(files, occurrences, query_weight)
+    return Candidates(files, files == promising, occurrences, query_weight)
 
 
 def idf(corpus: Corpus, frequency: int) -> float:
@@ -201,11 +208,14 @@ def _promising_files(
         if corpus.speakers[number] == about:
             sums[number] += for_speaker
         sums[number] *= request.role_weight(number)
+        if not request.admits(corpus.file(number), number):
+            sums[number] *= FOR_NEIGHBORS
     best = best_of_files(sums, corpus)
+    for_day = query_weight * request.weights.on_day
     for days in request.query.days:
-        for entry in corpus.dated(days.first - TOLD_DAYS, days.last + TOLD_DAYS):
-            for_day = query_weight * request.weights.on_day
-            best[entry.first] = best.get(entry.first, 0.0) + for_day
+        for reach in (0, TOLD_DAYS):  # the day itself is in both
+            for entry in corpus.dated(days.first - reach, days.last + reach):
+                best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
     promising = []
     for first, value in best.items():
         entry = corpus.file(first)

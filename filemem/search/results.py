@@ -77,6 +77,13 @@ class Hit:
         return f"{live(self.path)}:{self.line}"
 
     @property
+    def said(self) -> str:
+        """Return who said what on which day; of what nobody said, where it stands."""
+        if not self.speaker:
+            return self.place
+        return f"{self.date} {self.speaker} {self.excerpt}"
+
+    @property
     def is_fact(self) -> bool:
         """Say whether it is of a memory that says one thing."""
         return self.kind in ("facts", "lessons")
@@ -219,7 +226,7 @@ def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
 def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit]:
     """Return the hits that an answer shows, as it shows them.
 
-    What is said again on a day is shown once.
+    What somebody says again on a day is shown once.
 
     Args:
         hits: in their order.
@@ -233,8 +240,7 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
         is_weak = limit is None and best is not None and _is_weak(hit, best, weights)
         if is_weak and hit.newer not in paths:
             continue
-        said = f"{hit.date} {hit.excerpt}" if hit.speaker else hit.place
-        worth.setdefault(said, hit)
+        worth.setdefault(hit.said, hit)
         paths.add(hit.path)
         if best is None and not hit.is_echo:
             best = hit

@@ -107,9 +107,10 @@ def search_files(
     if meant.note:
         notes.append(meant.note)
     files = sum(map(filters.admits_file, corpus.files))
-    excerpts = {hit.excerpt for hit in chosen}
-    has_more = any(hit.excerpt not in excerpts for hit in hits)
-    return Found(chosen, files, notes, has_more or len(best) < len(meant.matches))
+    is_all_read = candidates.are_all and len(best) == len(meant.matches)
+    shown = {hit.said for hit in chosen}
+    has_more = not is_all_read or any(hit.said not in shown for hit in hits)
+    return Found(chosen, files, notes, has_more)
 
 
 def passages_in_prompt(

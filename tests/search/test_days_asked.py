@@ -2,6 +2,7 @@
 else, and nothing is left out for that."""
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,16 @@ def test_what_is_of_the_days_asked_for_comes_first(
     wanted = days.split()
     found = headings(ask(tmp_path, SESSIONS, query))
     assert sorted(found[: len(wanted)]) == wanted
+
+
+def test_days_around_the_one_asked_for_do_not_crowd_it_out(tmp_path: Path) -> None:
+    days = [f"2026-05-{day}" for day in range(10, 25)]
+    files = {
+        f"sessions/{day}-{n}.md": f"Saw heron {n}." for day in days for n in "1234"
+    }
+    answer = ask(tmp_path, files, "What happened on 10 May 2026?")
+    found = re.findall(r"(?m)^sessions/(\S{10})", answer)
+    assert found[:4] == ["2026-05-10"] * 4
 
 
 @pytest.mark.parametrize(

@@ -152,16 +152,36 @@ def test_a_speaker_is_known_by_a_part_of_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "filters",
-    [{"speaker": "ann"}, {"after": "2026-03-14", "before": "2026-03-14"}],
+    ("filters", "more"),
+    [
+        ({"speaker": "ann"}, ""),
+        ({"speaker": "ann"}, "- **ann** 11:30: Fine.\n"),
+        ({"after": "2026-03-14", "before": "2026-03-14"}, ""),
+    ],
 )
 def test_what_is_asked_for_is_found_however_much_else_says_the_same(
-    tmp_path: Path, filters: dict[str, object]
+    tmp_path: Path, filters: dict[str, object], more: str
 ) -> None:
     names = [(f"2026-02-{1 + n % 28:02}", f"ben{n}") for n in range(60)]
-    files = {session(*name): "- **ben** 09:30: tea tea tea\n" for name in names}
+    said = f"- **ben** 09:30: tea tea tea\n{more}"
+    files = {session(*name): said for name in names}
     files[TEA] = talk("A cup of tea, please.", "Now.")
     assert paths(ask(tmp_path, files, "tea", **filters)) == [TEA]
+
+
+def test_what_one_person_answers_is_found_by_the_words_of_another(
+    tmp_path: Path,
+) -> None:
+    said = {
+        TEA: talk("The one from Fujian.", "Which kayak do you want?", "The red one.")
+    }
+    assert speakers(ask(tmp_path, said, "kayak", speaker="ann"))[0] == "ann"
+
+
+def test_what_several_people_say_alike_is_shown_of_each(tmp_path: Path) -> None:
+    files = {TEA: "".join(f"- **{name}**: I want tea.\n" for name in ("ann", "ben"))}
+    lines = ask(tmp_path, files, "Who wants tea?", limit=10)
+    assert speakers(lines)[:2] == ["ann", "ben"]
 
 
 # -- what comes first --------------------------------------------------------------
@@ -418,6 +438,17 @@ def test_an_answer_says_where_all_of_it_is_weak_and_whether_there_is_more(
     files = {TEA: talk("Oolong!"), OOLONG: fact("Drinks oolong.", source=f"{TEA}:1")}
     lines = ask(tmp_path, files, "oolong")
     assert paths(lines) == [OOLONG] and "weaker" not in lines[-1]
+
+
+@pytest.mark.parametrize(("count", "limit"), [(46, 45), (19, 3)])
+def test_what_is_left_out_is_told_however_much_alike_it_is(
+    tmp_path: Path, count: int, limit: int
+) -> None:
+    """Also where more files hold the words than are looked at."""
+    names = [(f"2026-02-{1 + n % 28:02}", f"talk{n}") for n in range(count)]
+    files = {session(*name): "- **ann** 09:30: I had oolong.\n" for name in names}
+    lines = ask(tmp_path, files, "oolong", limit=limit)
+    assert len(paths(lines)) <= limit and "There are weaker ones" in lines[-1]
 
 
 def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(
