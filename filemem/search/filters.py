@@ -22,11 +22,13 @@ class Filters:
         path: a glob of files.
         speakers: the folded names of those whose words are searched.
         days: of which a passage must be.
+        limits: what was asked for, in words.
     """
 
     path: str | None = None
     speakers: frozenset[str] | None = None
     days: DayRange | None = None
+    limits: str = ""
 
     def admits_file(self, entry: IndexedFile) -> bool:
         """Say whether passages of a file may be shown."""
@@ -51,28 +53,30 @@ class Filters:
 
 
 def read_filters(
-    folder: Folder,
-    corpus: Corpus,
-    path: str | None,
-    speaker: str | None,
-    days: DayRange | None,
+    folder: Folder, corpus: Corpus, today: dt.date, **given: str | None
 ) -> Filters:
     """Return the filters of a search.
 
     Args:
         folder: whose memories.
         corpus: its passages.
-        path: a glob of the files to search.
-        speaker: a name, or a part of one, of whose words to search.
-        days: what is searched must be of one of them.
+        today: the day from which words such as `last week` count.
+        given: the `path`, a glob of the files to search; the `speaker`, a name, or a
+            part of one, of whose words to search; and the first and the last day,
+            `after` and `before`.
 
     Raises:
         NotFound: no file has this path, or nobody has this name.
+        FilememError: no day is meant.
     """
+    path = given["path"]
+    speaker = given["speaker"]
+    days = bounds(given["after"], given["before"], today)
     if path and not any(globs.matcher(path)(file.path) for file in corpus.files):
         raise folder.no_match(path)
     speakers = None if speaker is None else speaker_names(corpus, speaker)
-    return Filters(path, speakers, days)
+    limits = [f"{name} {one_line(value, 60)}" for name, value in given.items() if value]
+    return Filters(path, speakers, days, ", ".join(limits))
 
 
 def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """Sentences that an answer of search_files says about the search itself."""
 
 import datetime as dt
-from collections.abc import Mapping
 
 from filemem.index import Corpus
 from filemem.search.candidates import Candidates
@@ -12,7 +11,7 @@ from filemem.search.search_request import SearchRequest
 from filemem.store.paths import ARCHIVE
 from filemem.text import chinese, spans, terms
 from filemem.text.dayrange import DayRange
-from filemem.text.plain import counted, one_line
+from filemem.text.plain import counted
 
 HALF = 0.5  # of the question's content words
 MIN_SPELLING_CHARS = 4  # of a word for which near spellings are named
@@ -22,7 +21,6 @@ def search_notes(
     request: SearchRequest,
     candidates: Candidates,
     hits: list[Hit],
-    given: Mapping[str, str | None],
 ) -> list[str]:
     """Return what an answer says before its passages.
 
@@ -30,7 +28,6 @@ def search_notes(
         request: what was asked.
         candidates: where its words stand.
         hits: those that the answer shows.
-        given: the filters as they were given, by their names.
     """
     corpus = request.corpus
     query = request.query
@@ -42,7 +39,7 @@ def search_notes(
     if undated:
         notes.append(f"No memory is dated {' or '.join(map(_in_words, undated))}.")
     if not hits:
-        notes += _nothing_found(query, corpus, given)
+        notes += _nothing_found(request)
     elif query.content and not any(map(_is_to_the_point, hits)):
         notes.append("All of it is weak: no passage holds half of the question.")
     return notes
@@ -122,19 +119,17 @@ def _in_words(days: DayRange) -> str:
     return spans.in_words(spans.Span(first, last), chinese=False)
 
 
-def _nothing_found(
-    query: Query, corpus: Corpus, given: Mapping[str, str | None]
-) -> list[str]:
+def _nothing_found(request: SearchRequest) -> list[str]:
     """Say what was searched for nothing, and what there is without the filters."""
+    filters = request.filters
     notes: list[str] = []
-    if not query.words:
+    if not request.query.words:
         notes.append(
             "The query has no word to look for: name a thing, a person, a day."
         )
-    limits = [f"{name} {one_line(value, 60)}" for name, value in given.items() if value]
-    if limits:
-        notes.append(f"The search was limited to {', '.join(limits)}.")
-    if corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
-        files = counted(corpus.archived, "file")
+    if filters.limits:
+        notes.append(f"The search was limited to {filters.limits}.")
+    if request.corpus.archived and not (filters.path or "").startswith(ARCHIVE):
+        files = counted(request.corpus.archived, "file")
         notes.append(f'The archive holds {files}; path "archive/**" asks for it alone.')
     return notes

@@ -40,6 +40,23 @@ def in_its_place(
     return last if passed and last is not None and last.count else None
 
 
+def with_facts(corpus: Corpus, matches: Sequence[Ranked], count: int) -> list[Ranked]:
+    """Return the first matches, and of the others the facts that rest on one of them.
+
+    Args:
+        corpus: the passages.
+        matches: the passages found, the best first.
+        count: how many the first are.
+    """
+    best = list(matches[:count])
+    places = {f"{live(one.entry.path)}:{corpus.lines[one.number]}" for one in best}
+    for match in matches[count:]:
+        sources = map(live, validity.named(match.entry, "source"))
+        if not places.isdisjoint(sources):
+            best.append(match)
+    return best
+
+
 def with_successors(
     request: SearchRequest, matches: Sequence[Ranked]
 ) -> Iterator[Ranked]:

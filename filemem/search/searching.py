@@ -11,11 +11,11 @@ from filemem.index import Corpus, Index
 from filemem.search.candidates import MAX_FILES, find_candidates
 from filemem.search.days import named_days
 from filemem.search.features import rank, score_words
-from filemem.search.filters import bounds, read_filters
+from filemem.search.filters import read_filters
 from filemem.search.meaning import add_meaning
 from filemem.search.notes import search_notes
 from filemem.search.query import parse
-from filemem.search.reading import read_hits, with_successors
+from filemem.search.reading import read_hits, with_facts, with_successors
 from filemem.search.results import (
     Hit,
     choose,
@@ -78,8 +78,15 @@ def search_files(
         FilememError: a filter means nothing.
     """
     corpus = index.corpus()
-    limits = bounds(after, before, today)
-    filters = read_filters(index.folder, corpus, path, speaker, limits)
+    filters = read_filters(
+        index.folder,
+        corpus,
+        today,
+        path=path,
+        speaker=speaker,
+        after=after,
+        before=before,
+    )
     days = named_days(question, corpus, today)
     query = parse(question, corpus.speaker_names, corpus.names, days, weights)
     if speaker:
@@ -91,7 +98,8 @@ def search_files(
     scores = score_words(request, candidates)
     by_words = rank(request, candidates, scores)
     meant = add_meaning(request, index, question, by_words, scores)
-    best = meant.matches[: max(READ_MATCHES, 2 * (limit or 0))]
+    count = max(READ_MATCHES, 2 * (limit or 0))
+    best = with_facts(corpus, meant.matches, count)
     to_read = with_successors(request, best)
 
     hits = list(read_hits(request, index, to_read, scores))
@@ -102,14 +110,16 @@ def search_files(
     hits = put_current_first(hits)
     chosen = choose(hits, limit, weights)
 
-    given = {"path": path, "speaker": speaker, "after": after, "before": before}
-    notes = search_notes(request, candidates, chosen, given)
+    notes = search_notes(request, candidates, chosen)
     if meant.note:
         notes.append(meant.note)
     files = sum(map(filters.admits_file, corpus.files))
-    is_all_read = candidates.are_all and len(best) == len(meant.matches)
     shown = {hit.said for hit in chosen}
-    has_more = not is_all_read or any(hit.said not in shown for hit in hits)
+    has_more = (
+        not candidates.are_all
+        or len(best) < len(meant.matches)
+        or any(hit.said not in shown for hit in hits)
+    )
     return Found(chosen, files, notes, has_more)
 
 

@@ -172,15 +172,21 @@ def test_what_is_asked_for_is_found_however_much_else_says_the_same(
 def test_what_one_person_answers_is_found_by_the_words_of_another(
     tmp_path: Path,
 ) -> None:
-    said = {
-        TEA: talk("The one from Fujian.", "Which kayak do you want?", "The red one.")
-    }
-    assert speakers(ask(tmp_path, said, "kayak", speaker="ann"))[0] == "ann"
+    said = talk(
+        "Good morning.",
+        "Which kayak do you want?",
+        "The red one.",
+    )
+    lines = ask(tmp_path, {TEA: said}, "kayak", speaker="ann")
+    assert "The red one." in "\n".join(lines)
 
 
 def test_what_several_people_say_alike_is_shown_of_each(tmp_path: Path) -> None:
-    files = {TEA: "".join(f"- **{name}**: I want tea.\n" for name in ("ann", "ben"))}
-    lines = ask(tmp_path, files, "Who wants tea?", limit=10)
+    said = talk(
+        "I want tea.",
+        "I want tea.",
+    )
+    lines = ask(tmp_path, {TEA: said}, "Who wants tea?", limit=10)
     assert speakers(lines)[:2] == ["ann", "ben"]
 
 
@@ -440,15 +446,24 @@ def test_an_answer_says_where_all_of_it_is_weak_and_whether_there_is_more(
     assert paths(lines) == [OOLONG] and "weaker" not in lines[-1]
 
 
-@pytest.mark.parametrize(("count", "limit"), [(46, 45), (19, 3)])
+@pytest.mark.parametrize(
+    ("count", "limit"),
+    [
+        (46, 45),
+        (19, 3),
+    ],
+)
 def test_what_is_left_out_is_told_however_much_alike_it_is(
     tmp_path: Path, count: int, limit: int
 ) -> None:
     """Also where more files hold the words than are looked at."""
-    names = [(f"2026-02-{1 + n % 28:02}", f"talk{n}") for n in range(count)]
-    files = {session(*name): "- **ann** 09:30: I had oolong.\n" for name in names}
+    files = {}
+    for number in range(count):
+        path = session("2026-02-01", f"talk{number}")
+        files[path] = f"- **ann** 2026-02-{1 + number % 28:02} 09:30: I had oolong.\n"
     lines = ask(tmp_path, files, "oolong", limit=limit)
-    assert len(paths(lines)) <= limit and "There are weaker ones" in lines[-1]
+    assert len(paths(lines)) <= limit
+    assert "There are weaker ones" in lines[-1]
 
 
 def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(
