@@ -117,7 +117,8 @@ def quoted(
         current: the conversation going on, from the message on.
 
     Returns:
-        The passages, last those that only repeat the message or were superseded.
+        The passages: those that hold the message, behind what replaced them; others
+        that are near; last those that only repeat the message.
     """
     asked = to_remember(message)
     names_day = not asked and _names_day(message, today)
@@ -132,7 +133,9 @@ def quoted(
         (holding if is_held else near).append(hit)
     replacing = {hit.newer for hit in holding}
     holding += [hit for hit in near if hit.path in replacing]
-    hits = sorted(holding or near, key=lambda hit: (hit.is_echo, bool(hit.newer)))
+    holding.sort(key=lambda hit: bool(hit.newer))
+    others = [hit for hit in near if hit.path not in replacing]
+    hits = sorted([*holding, *others], key=lambda hit: hit.is_echo)
     if not hits:
         return Quotes("", is_held=False)
     heading = phrases.FOUND if holding else phrases.NEAREST

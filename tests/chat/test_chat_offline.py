@@ -192,6 +192,15 @@ def test_what_holds_too_little_stands_under_the_nearest(
     assert mara.say(asked).startswith(f"{NOTHING[line]}\n\n{nearest}")
 
 
+def test_what_holds_the_question_hides_nothing_that_is_near(mara: Life) -> None:
+    """A question of before shares more words than the answer does."""
+    mara.say("Our orange tabby is Pumpkin.", "2026-10-01")
+    mara.say("What is the name of my husband?", "2026-10-20")
+    answer = mara.say("What is the name of our tabby?", "2026-10-21")
+    assert "of my husband?" in answer
+    assert "Pumpkin" in answer
+
+
 def test_three_passages_at_most_are_quoted(mara: Life) -> None:
     """However many hold it."""
     for what in ("tag", "door", "lamp", "lid"):
