@@ -48,7 +48,7 @@ class Noted:
             form is wrong have a fault.
         is_cut_off: whether its end is missing, or all of it.
         is_full: whether it, or the request, had no more room.
-        fault: why it cannot be read, if nothing of it can.
+        fault: what is wrong with one that is cut off.
     """
 
     claims: list[Claim] = field(default_factory=list)
@@ -80,8 +80,10 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
             is_cut_off = True
     for entry in _listed(reply, FORGET).elements:
         claims += _wishes(request, entry)
-    beginning = one_line(reply.texts[0], 80) or "nothing"
-    fault = f"{model} answered with no facts that can be read: {beginning}"
+    fault = f"The answer of {model} was cut off"
+    if not claims:
+        beginning = one_line(reply.texts[0], 80) or "nothing"
+        fault = f"{model} answered with no facts that can be read: {beginning}"
     return Noted(claims, is_cut_off, reply.finish == "length", fault)
 
 

@@ -17,7 +17,7 @@ from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import WAITING, Action, Claim, Decision
+from filemem.learn.records import Action, Claim, Decision
 from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
@@ -29,7 +29,7 @@ from filemem.store.folder import Folder, JobDone, Progress, no_progress
 from filemem.store.paths import kind_of, live
 from filemem.text.plain import count_tokens, counted
 
-MAX_UNREADABLE = 2  # answers in a row, after which the model is asked no more
+MAX_UNREADABLE = 4  # conversations in a row, after which the model is asked no more
 ASK_AGAIN = (
     "\n\nYour last answer could not be read. Note by one call of `keep`, or by one "
     "JSON object of the same form and nothing else."
@@ -46,6 +46,8 @@ def run(
     review: bool = False,
 ) -> Iterator[Applied]:
     """Have a model read all that waits, request by request, in the order of the days.
+
+    What no answer to it was understood of comes last, so that it holds up no other.
 
     Args:
         folder: whose conversations these are.
@@ -126,8 +128,8 @@ class Reading:
         is_review: whether all is only proposed.
         requests: that were sent so far.
         tokens: that they took.
-        unreadable: how many answers in a row could not be read.
-        error: why the last could not.
+        unreadable: of how many conversations in a row the answer was cut off.
+        error: why the last was.
     """
 
     known: KnownMemories
@@ -142,8 +144,10 @@ class Reading:
 
     def read(self, progress: Progress) -> Iterator[Applied]:
         """Read all that waits; yield what was done, and then what it took."""
-        turns = unread(self.known.folder, self.log)
-        requests = batches([*turns, *asked_for(self.known, self.log)])
+        turns = [*unread(self.known.folder, self.log)]
+        turns += asked_for(self.known, self.log)
+        turns.sort(key=lambda turn: self.log.unreadable[turn.session.path])
+        requests = batches(turns)
         try:
             for number, batch in enumerate(requests):
                 progress(number, len(requests))
@@ -157,9 +161,10 @@ class Reading:
             yield Applied(error=self.error)
 
     def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
-        """Read one batch; what does not fit whole is read in halves.
+        """Read one batch; where an answer is cut off, the conversations in parts.
 
-        What cannot be read waits.
+        A conversation is read in parts where there was no room. What cannot be read
+        waits, beside what was kept of it.
 
         Yields:
             What was done, for each part of the batch that could be read.
@@ -171,20 +176,24 @@ class Reading:
             return
         spoken = [turn for turn in batch if turn.has_words]
         answer = self._answer(spoken) if spoken else Noted()
-        if answer.is_full and len(batch) > 1:
-            middle = len(batch) // 2
+        middle = _middle(batch, answer)
+        if middle:
             yield from self._read_batch(batch[:middle])
             yield from self._read_batch(batch[middle:])
-        elif answer.is_cut_off and not answer.claims:
+            return
+        if answer.is_cut_off:
             self.unreadable += 1
+            self.log.add([{"unreadable": batch[0].session.path}])
             self.error = f"{answer.fault}; {WAITS}."
         else:
             self.unreadable = 0
+        if answer.claims or not answer.is_cut_off:
             yield self._apply(batch, answer)
 
     def _answer(self, turns: list[SaidTurn]) -> Noted:
-        """Ask about turns, and once more if what came cannot be read but had room.
+        """Ask about turns, and once more if what came is cut off, but had room.
 
+        Of two answers that are cut off the one that says more counts.
         A request that the model has no room for counts as an answer that is full.
         """
         request = build_request(self.known, turns, self.at.date())
@@ -192,7 +201,9 @@ class Reading:
             answer = read_answer(request, self._ask(request.text), self.model.name)
             if answer.is_cut_off and not answer.is_full:
                 reply = self._ask(request.text + ASK_AGAIN)
-                answer = read_answer(request, reply, self.model.name)
+                again = read_answer(request, reply, self.model.name)
+                if not again.is_cut_off or len(again.claims) >= len(answer.claims):
+                    answer = again
         except PromptTooLong as error:
             return Noted(is_cut_off=True, is_full=True, fault=str(error).rstrip("."))
         return answer
@@ -207,8 +218,8 @@ class Reading:
     def _apply(self, batch: list[SaidTurn], answer: Noted) -> Applied:
         """Carry out what an answer came to, and note that its turns were read.
 
-        They are not where the end of the answer was missing: they are read again
-        another time, beside what was kept of them.
+        They are not where the answer was cut off: they are read again another time,
+        beside what was kept of them.
 
         Args:
             batch: the turns.
@@ -218,12 +229,10 @@ class Reading:
         writer = Writer(folder, self.log, self.at)
         done = writer.done
         with folder.locked():
+            self.known.refresh()
             sections = self._carry_out(answer.claims, writer)
             done.add(profile.revise(folder, self.log, self.at.date(), sections))
-            if answer.is_cut_off:
-                cut = "was cut off; what it had said whole is kept, the rest waits"
-                done.notes.insert(0, f"{self.model.name} {cut}")
-            else:
+            if not answer.is_cut_off:
                 self._note_read(batch)
         for turn in batch:
             if turn.is_own and turn.shown != turn.text:
@@ -257,16 +266,18 @@ class Reading:
             paths[f"F{number}"] = done.path
             if done.action is not Action.CONFIRM:
                 said.add(done.path)
-            if claim.section and done.path and done.action not in WAITING:
+            if claim.section and kind_of(done.path) in KINDS:
                 sections[live(done.path)] = claim.section
         return sections
 
     def _decide(self, claim: Claim) -> Decision:
         """Decide about a claim.
 
-        What the person has to agree to is only proposed.
+        What the person has to agree to is only proposed; what is told again is not.
         """
         decision = self.known.decide(claim)
+        if decision.action is Action.CONFIRM and not decision.replaces:
+            return decision
         if decision.is_change and (self.is_review or claim.needs_review):
             return decision.deferred(Action.PROPOSE, decision.reason)
         return decision
@@ -285,3 +296,19 @@ class Reading:
                 entry |= session.file._asdict()
             entries.append(entry)
         self.log.add(entries)
+
+
+def _middle(batch: list[SaidTurn], answer: Noted) -> int:
+    """Return where a batch is split, to be read in two parts; 0 if it is not.
+
+    Args:
+        batch: is split between two conversations or, of one, between two turns.
+        answer: only for one that is cut off; within a conversation, for want of room.
+    """
+    if not answer.is_cut_off and not answer.is_full:
+        return 0
+    places = range(1, len(batch))
+    found = [at for at in places if batch[at].session != batch[at - 1].session]
+    if not found and answer.is_full:
+        found = list(places)
+    return found[len(found) // 2] if found else 0

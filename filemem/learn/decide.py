@@ -11,7 +11,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 
+from filemem.errors import FilememError
 from filemem.learn.log import LearnLog
 from filemem.learn.records import WAITING, Action, Claim, Decision
 from filemem.learn.sessions import display
@@ -44,19 +46,23 @@ class KnownMemories:
         self.folder = folder
         self._log = log
         self._owner = display(folder.person)
-        before: dict[Stat, Memory | None] = folder.cached.get("known", {})
+        self.refresh()
+
+    # -- what is known -----------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """List the files anew, as others may have written some; read what changed."""
+        before: dict[Stat, Memory | None] = self.folder.cached.get("known", {})
         now: dict[Stat, Memory | None] = {}
-        for stat in sorted(folder.files()):
+        for stat in sorted(self.folder.files()):
             if kind_of(stat.path) in KINDS:
                 is_known = stat in before
                 now[stat] = before[stat] if is_known else self._parsed(stat.path)
-        folder.cached["known"] = now
+        self.folder.cached["known"] = now
         self._memories: dict[str, Memory] = {}
         self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
         for stat, memory in now.items():
             self._put(stat.path, memory)
-
-    # -- what is known -----------------------------------------------------------------
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
@@ -114,9 +120,10 @@ class KnownMemories:
         days = [when.date for when in named if when]
         is_edited = live(memory.path) in self._log.written and not self.is_ours(memory)
         if is_edited or not days:
-            changed = os.stat(self.folder.absolute(memory.path)).st_mtime
-            days.append(dt.date.fromtimestamp(changed))
-        return max(days)
+            with suppress(FilememError, OSError):  # it may be gone by now
+                changed = os.stat(self.folder.absolute(memory.path)).st_mtime
+                days.append(dt.date.fromtimestamp(changed))
+        return max(days, default=dt.date.min)
 
     def by_day(self) -> list[Memory]:
         """Return all in the order of their days."""

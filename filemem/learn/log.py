@@ -12,6 +12,8 @@ The log only ever grows, so that two clones merge by union. A line is one of
         a person's
     {"line": "facts/2026/….md", "digest": "…"}
         the profile's line about a memory, as the program wrote it
+    {"unreadable": "sessions/2026/….md"}
+        a model read it, and its answer was not understood; it is read after others
     {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
         a proposal, made of these; it is not made a second time
 
@@ -22,6 +24,7 @@ day are another turn.
 
 import contextlib
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -65,6 +68,7 @@ class LearnLog:
         folder: whose log it is.
         read: the digests of the turns that were read.
         files: the sessions that were read, by path.
+        unreadable: how often no answer about a session was understood.
         written: the digests that each memory of the program's once had.
         lines: the digests of the program's lines in the profile.
         made: the memory or the proposal that was made of a turn, by what it says.
@@ -74,6 +78,7 @@ class LearnLog:
         self.folder = folder
         self.read: set[str] = set()
         self.files: dict[str, ReadFile] = {}
+        self.unreadable = Counter[str]()
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
@@ -124,6 +129,8 @@ class LearnLog:
             self.read.update(entry["turns"])
             file = ReadFile(int(entry["size"]), noted, int(entry.get("changed", 0)))
             self.files[entry["read"]] = file
+        elif "unreadable" in entry:
+            self.unreadable[entry["unreadable"]] += 1
         elif "line" in entry:
             self.lines.add(noted)
         elif "proposal" in entry:

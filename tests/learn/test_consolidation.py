@@ -10,6 +10,7 @@ own words steers the assistant.
 import datetime as dt
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -235,8 +236,47 @@ def test_of_an_answer_that_is_cut_off_the_whole_notes_are_kept_and_the_turns_wai
     begun = json.dumps({"forget": [wish], "facts": [PLAIN]})[:-2]
     for _ in range(2):
         done = read(user, MAY, Says(begun + ', {"text": "Nora ke', finish))
-        assert "cut off" in done.notes[0] and waiting(user) == 1
+        assert "cut off" in done.error and waiting(user) == 1
         assert len(facts(user)) == len(user.proposals()) == 1
+
+
+def test_what_an_answer_said_whole_is_kept_though_the_second_is_none(
+    user: Folder,
+) -> None:
+    """It was asked for again as its end was missing."""
+
+    class Sorry(Says):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            first = super().ask(messages, tools, on_text)
+            if len(self.told) == 1:
+                return first
+            return Reply("Sorry.", (), first.usage, "stop")
+
+    talk(user, MAY, "I live in Ghent.")
+    done = read(user, MAY, Sorry(json.dumps({"facts": [PLAIN]})[:-2] + ", {"))
+    assert [one.action for one in done.decisions] == ["ADD"]
+    assert waiting(user) == 1
+
+
+@pytest.mark.parametrize(("words", "declined", "runs"), [(1, 3, 1), (4_200, 6, 2)])
+def test_conversations_that_a_model_declines_to_read_keep_no_other_from_being_read(
+    user: Folder, words: int, declined: int, runs: int
+) -> None:
+    """In one request with it or before it; they wait, and come last from then on."""
+
+    class Declines(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+            if "knife" in messages[-1]["content"]:
+                return Reply("I can't help with that.", (), Usage(1, 1), "stop")
+            return super().ask(messages, tools, on_text)
+
+    for n in range(declined):
+        talk(user, day(5, n + 1), "He had a knife. " + "word " * words)
+    talk(user, JUNE, "I live in Ghent.")
+    for _ in range(runs):
+        done = read(user, JULY, Declines(GHENT))
+    assert [one.claim.text for one in done.decisions] == ["Nora lives in [[Ghent]]."]
+    assert "waits" in done.error and waiting(user) == declined
 
 
 @pytest.mark.parametrize("is_long", [False, True])
@@ -482,6 +522,42 @@ def test_a_name_or_a_number_that_was_shown_nowhere_lowers_confidence_and_refuses
     assert (f"- {text}" in tree(user)["profile.md"]) is is_shown
 
 
+# -- what changes while the model answers ----------------------------------------------
+
+
+class Meanwhile(Reader):
+    """Something is done by others before it answers."""
+
+    def __init__(self, act: Callable[[], object], *notes: Any) -> None:
+        super().__init__(*notes)
+        self.act = act
+
+    def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
+        self.act()
+        return super().ask(messages, tools, on_text)
+
+
+def test_what_is_kept_while_the_model_answers_is_kept_no_second_time(
+    user: Folder,
+) -> None:
+    talk(user, MAY, "I live in Ghent.")
+    other = Folder(user.root, user.name)
+    read(user, JUNE, Meanwhile(lambda: remember(other, GHENT_TEXT, MAY), GHENT))
+    assert len(facts(user)) == 1
+
+
+def test_a_memory_that_goes_while_the_model_answers_stops_nothing(
+    user: Folder,
+) -> None:
+    user.create("facts/tea.md", "Nora likes tea.\n")
+    user.create("facts/coffee.md", "Nora likes coffee.\n")
+    tea = Path(user.root, "facts/tea.md")
+    for n in range(3):
+        talk(user, day(5, n + 1), f"I live in Ghent {n}. " + "and so on " * 1_200)
+    gone = Meanwhile(lambda: tea.unlink(missing_ok=True))
+    assert not read(user, JUNE, gone).error and waiting(user) == 0
+
+
 # -- who steers ------------------------------------------------------------------------
 
 
@@ -637,6 +713,24 @@ def test_facts_of_one_answer_may_end_each_other(user: Folder, is_review: bool) -
     [old] = [text for path, text in files.items() if path.startswith("archive/")]
     assert "Lisbon" in old and "superseded_by" in old
     assert "Porto" in files["profile.md"] and "Lisbon" not in files["profile.md"]
+
+
+def test_what_was_only_proposed_gets_no_line_of_the_profile(user: Folder) -> None:
+    """Though it is told again, or was rejected meanwhile."""
+    talk(user, MAY, "I live in Ghent.")
+    fact = json.dumps(PLAIN | {"section": "home"})
+    for is_rejected in (False, True):
+        if is_rejected:
+            Store(user.store).user("nora").review()[0].reject()
+        read(user, JUNE, Says(f'{{"facts": [{fact}, {{'), review=True)
+        read(user, JUNE, Says(f'{{"facts": [{fact}, {{'), review=True)
+        assert tree(user) == {}
+
+
+def test_what_is_told_again_is_proposed_to_nobody(nora: Folder) -> None:
+    talk(nora, JUNE, "As I live in Ghent, where is the market?")
+    [one] = read(nora, JUNE, Reader(GHENT), review=True).decisions
+    assert one.action == "CONFIRM" and proposals.waiting(nora) == []
 
 
 @pytest.mark.parametrize("way", ["remember", "supersede", "update", "review"])
