@@ -38,8 +38,11 @@ from filemem.text.plain import count_tokens, counted, one_line
 from filemem.text.redaction import redact
 
 MIN_CONFIDENCE = 0.7
+_NUMBERS = re.compile(r"(?:[\W\d]|and|lines?)+", re.IGNORECASE)
 _NOTHING: Mapping[str, str] = {}
-_BLOCK = re.compile(rf"^{BEGIN}\s*?$.*?(?:^{END}[^\S\n]*\n?|\Z)", re.M | re.S)
+_END = rf".*?^{END}[^\S\n]*\n?|.*^- [^\n]*-->[^\S\n]*\n?|"
+_BLOCK = re.compile(rf"^{BEGIN}\s*?$(?:{_END})", re.M | re.S)
+"""Up to its mark or, where a person has deleted that, its last line about a memory."""
 
 
 def sources(body: str) -> list[str]:
@@ -74,7 +77,7 @@ def revise(
     try:
         with folder.locked():
             if not list(folder.existing(PROFILE)):
-                if not fresh:
+                if not any(successor(folder, path, today) for path in fresh):
                     return Applied()
                 folder.create(PROFILE, f"# {display(folder.person)}\n")
             change = partial(_revised, folder, log, today, fresh)
@@ -100,22 +103,7 @@ def _revised(
         fresh: the section for each memory that is to have a line, by its live path.
         data: the file as it is.
     """
-    text = data.decode()
-    block = _BLOCK.search(text)
-    own = text[: block.start()] if block else ""
-    behind = text[block.end() :] if block else ""
-    sections: dict[str, str] = {}
-    section = ""
-    for line in (block[0] if block else text).splitlines(keepends=True):
-        heading = HEADING.match(line.strip())
-        if heading:
-            section = section_of(heading[1])
-        is_frame = line.strip() in ("", BEGIN, END) or (heading and section)
-        marks = sources(line)
-        if marks and digest(line.strip("\r\n")) in log.lines:
-            sections[marks[0]] = section or "who"
-        elif not (block and is_frame):
-            own += line
+    own, behind, sections = _parted(log, data.decode())
     lines: dict[str, tuple[str, str]] = {}
     for path, section in {**sections, **fresh}.items():
         memory = successor(folder, path, today)
@@ -125,9 +113,42 @@ def _revised(
             lines[place] = (section, f"- {said} <!-- {place} -->")
     # Noted first, so that a run that is killed here leaves no line of the program's
     # that it does not know.
-    entries = [{"line": at, "digest": digest(line)} for at, (_, line) in lines.items()]
+    entries = [{"line": place, "digest": digest(lines[place][1])} for place in lines]
     log.add([one for one in entries if one["digest"] not in log.lines])
     return _written(own, behind, lines.values()).encode()
+
+
+def _parted(log: LearnLog, text: str) -> tuple[str, str, dict[str, str]]:
+    """Part a profile into what is a person's and what is the program's.
+
+    Args:
+        log: knows the program's lines.
+        text: the whole file; without a block, the program's lines are anywhere in it.
+
+    Returns:
+        The person's text before the block, with their lines in it; their text behind
+        it; and the section for each memory that has a line, by the path in that.
+    """
+    block = _BLOCK.search(text)
+    own = ""
+    behind = ""
+    if block:
+        own = text[: block.start()]
+        behind = text[block.end() :]
+    sections: dict[str, str] = {}
+    section = ""
+    for line in (block[0] if block else text).splitlines(keepends=True):
+        is_frame = line.strip() in ("", BEGIN, END)
+        heading = HEADING.match(line.strip())
+        if heading:
+            section = section_of(heading[1])
+            is_frame = bool(section)
+        marks = sources(line)
+        if marks and digest(line.strip("\r\n")) in log.lines:
+            sections[marks[0]] = section or "who"
+        elif not (block and is_frame):
+            own += line
+    return own, behind, sections
 
 
 def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
@@ -222,24 +243,29 @@ def condense(
     """
     if not excess(folder):
         return
-    lines = folder.memory(PROFILE).body.splitlines()
-    told = []
-    for number, line in enumerate(lines, 1):
+    told: list[str] = []
+    paths: dict[str, str] = {}  # of the program's lines, by their number
+    for number, line in enumerate(folder.memory(PROFILE).body.splitlines(), 1):
         told.append(f"{number}. {SOURCE_MARK.sub('', line)}")
+        if digest(line) in log.lines:
+            paths[str(number)] = sources(line)[0]
+    if not paths:
+        return
     shown = prompt.data(PROFILE, redact("\n".join(told))[0])
     try:
         reply = ask(model, "condense", shown, tokens=config.of(folder).profile_tokens)
     except ModelError as error:
         yield Applied(error=f"{error} The profile stays as it is.")
         return
-    leaving: dict[str, str] = {}
-    is_list = re.fullmatch(r"[\d\s,.]+", reply.text)
-    numbers = re.findall(r"\d+", reply.text) if is_list else []
-    for number, line in enumerate(lines, 1):
-        if str(number) in numbers and digest(line) in log.lines:
-            leaving |= dict.fromkeys(sources(line), "")
-    if leaving:
-        done = revise(folder, log, today, leaving)
-        left = f"{counted(len(leaving), 'line')} left {PROFILE}, which was too long."
-        done.notes.append(left)
-        yield done
+    named: list[str] = []
+    if _NUMBERS.fullmatch(reply.text):
+        named = re.findall(r"\d+", reply.text)
+    leaving = {paths[number]: "" for number in named if number in paths}
+    if not leaving:
+        said = f"{PROFILE} is too long, but {model.name} named no line to leave it"
+        yield Applied(notes=[f"{said}; shorten it by hand."])
+        return
+    done = revise(folder, log, today, leaving)
+    left = f"{counted(len(leaving), 'line')} left {PROFILE}, which was too long."
+    done.notes.append(left)
+    yield done

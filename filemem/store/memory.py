@@ -38,7 +38,7 @@ from filemem.text.plain import one_line
 NAMELESS = "forgotten"  # in the place of a name
 IMPORTANCE = 5  # of a memory that does not say
 LARGEST = 10_000_000  # bytes; what is larger is grepped and opened, but not ranked
-SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/.+?) -->\s*$")
+SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/(?:(?!<!--).)+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""

@@ -101,9 +101,9 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
 
     chooses = Chooses()
     before = shown(user)
-    maintain(user, JUNE, chooses)
+    assert "shorten it by hand" in str(maintain(user, JUNE, chooses))
     assert shown(user) == before
-    chooses.answer = "1, 3, 10, 11"
+    chooses.answer = "- 1\n- 3\n- Lines [10] and 11."
     maintain(user, JUNE, chooses)
     assert "10. - Nora has a house in Faro" in chooses.told[0]
     assert "<!-- facts" not in chooses.told[0]
@@ -114,6 +114,32 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
     assert overview.problems(user) == []
     maintain(user, JULY, chooses)
     assert len(chooses.told) == 2 and shown(user) == after
+
+
+def test_a_profile_that_is_too_long_by_a_person_s_own_text_is_sent_to_nobody(
+    user: Folder,
+) -> None:
+    user.create("profile.md", "# Nora\n\n" + "I like long walks. " * 1_000)
+    reader = Reader()
+    maintain(user, JUNE, reader)
+    assert reader.told == []
+
+
+def test_of_a_block_without_an_end_what_stands_below_its_lines_is_the_person_s(
+    nora: Folder,
+) -> None:
+    below = "\n## Work\n\nMy boss is Kim.\n\n\nPara two.\n"
+    edit(nora, f"\n{END}\n", below)
+    before = shown(nora)
+    maintain(nora, JULY, None)
+    assert shown(nora) == before.replace(below, f"\n{END}\n{below}")
+
+
+def test_a_fact_that_holds_the_mark_of_another_keeps_its_line(user: Folder) -> None:
+    text = "Nora writes <!-- facts/a.md --> a lot."
+    tell(user, MAY, "a lot", text, section="work")
+    maintain(user, JULY, None)
+    assert f"- {text} <!-- facts/" in shown(user)
 
 
 def test_check_names_the_line_whose_fact_has_another_name_now(nora: Folder) -> None:
