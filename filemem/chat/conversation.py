@@ -61,6 +61,7 @@ class TurnState:
         rounds_left: how often the model may still call tools.
         notice: what the program did about the message.
         shown: all that the model, or the person, was shown of the memory.
+        recalled: the lines of the memory that stood beside the message, for a model.
         streamed: the pieces of the answer so far.
         spoken: the texts of the model's replies.
         worked: the replies with calls, and what the tools answered.
@@ -71,6 +72,7 @@ class TurnState:
     rounds_left: int = 0
     notice: str = ""
     shown: str = ""
+    recalled: list[str] = field(default_factory=list)
     streamed: list[str] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
     worked: Messages = field(default_factory=list)
@@ -411,6 +413,7 @@ class Conversation:
             ModelError: it fails, or says nothing in the end.
         """
         seen = self.view()
+        turn.recalled = citations.cited(dict(seen.beside).get("recalled", ""))
         while True:
             try:
                 reply = self._reply(turn, seen)

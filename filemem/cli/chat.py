@@ -352,7 +352,9 @@ def resumed(folder: Folder, name: str) -> Transcript:
     is_flag=True,
     help="Print what the model would see, with its tokens, and exit.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show what the model saw and called."
+)
 @json_lines_option
 @new_option
 @prints

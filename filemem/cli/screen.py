@@ -44,7 +44,7 @@ class Screen:
     Args:
         talk: the conversation.
         form: of an answer: text for a person, or one JSON object an event.
-        verbose: show each tool call.
+        verbose: show each tool call, and what stood beside the message.
 
     Attributes:
         message: the last one, whose language the answers are in.
@@ -102,6 +102,8 @@ class Screen:
         self._end_stream()
         if not self._live:
             say(answer)
+        if self._verbose and self._talk.turn.recalled:
+            self.aside(f"Beside the message: {', '.join(self._talk.turn.recalled)}")
         for place, number in self._numbers.items():
             self.aside(f"[{number}] {self._source(place)}")
 
