@@ -106,7 +106,7 @@ class Repository(Git):
         listed = self.call("config", "-z", "--get-all", key).stdout
         return os.fsdecode(listed).split("\0")[:-1]
 
-    def lock(self) -> contextlib.AbstractContextManager[None]:
+    def lock(self) -> contextlib.AbstractContextManager[object]:
         """Keep other filemem processes from committing here; does not nest.
 
         Raises Busy after LOCK_TIMEOUT_SECONDS.

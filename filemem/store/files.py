@@ -7,6 +7,7 @@ whole, or the new bytes do. Everything is created 0600 in folders of 0700.
 import errno
 import fcntl
 import os
+import re
 import shutil
 import stat
 import time
@@ -14,11 +15,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 
-from filemem.errors import Busy, Changed, NotFound, Refused
+from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
 
 MAX_DEPTH = 64  # folders in folders; what lies deeper is no memory
 MAX_FOLDER_BYTES = 3000  # of the path of a folder that memories may lie in
 MAX_READ_BYTES = 100_000_000  # of any file that is read at once
+MAX_SIGNATURE_BYTES = 100  # of who holds a lock
+_SIGNATURE = re.compile(rb"process \d+, since [-\d: ]+")
 MAX_TRIES = 20  # of a change to a file that others keep changing
 SAVING_S = 0.05  # between two looks at a file that an editor emptied or moved aside
 SAVING_LOOKS = 6  # that are taken again
@@ -335,10 +338,8 @@ def _write_end(file: FileIO, data: bytes, *, durably: bool = True) -> int:
 
 
 @contextmanager
-def lock(
-    path: str, wait: float = 10.0, holder: str = "another process"
-) -> Iterator[None]:
-    """Hold the lock file at `path` alone; a killed holder frees it.
+def lock(path: str, wait: float = 10.0) -> Iterator[FileIO]:
+    """Hold the lock file at `path` alone, and yield it; a killed holder frees it.
 
     Raises:
         Busy: another process held it for `wait` seconds.
@@ -350,18 +351,30 @@ def lock(
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= end:
-                    raise busy(holder, path) from None
+                    raise busy(path) from None
                 time.sleep(0.005)
                 continue
             # Else it was deleted while we waited, and others lock a new one.
             if _is_at(file, path):
-                yield
+                yield file
                 return
 
 
-def busy(holder: str, lock: str) -> Busy:
-    """Return the error of a lock that somebody holds."""
-    return Busy(f"{holder} holds {lock}; try again when it is done.")
+def sign(file: FileIO) -> None:
+    """Write into a lock file who holds it, and since when; a full disk stops nobody."""
+    since = time.strftime("%Y-%m-%d %H:%M:%S")
+    with suppress(OSError):
+        file.truncate(0)
+        file.write(f"process {os.getpid()}, since {since}".encode())
+
+
+def busy(path: str) -> Busy:
+    """Return the error of a lock that somebody holds: who, if they have signed it."""
+    signed = None
+    with suppress(FilememError, OSError):
+        signed = _SIGNATURE.match(read(path, MAX_SIGNATURE_BYTES))
+    holder = f"{signed[0].decode()}," if signed else "another process"
+    return Busy(f"{holder} holds {path}; try again when it is done.")
 
 
 def _is_at(file: FileIO, path: str) -> bool:

@@ -94,8 +94,8 @@ class Folder:
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self._was_named = named
-        self._writing = _Lock("lock", "another process")
-        self._working = _Lock("job.lock", "another job")
+        self._writing = _Lock("lock")
+        self._working = _Lock("job.lock")
         # Memories with a person's uncommitted changes, which no job moves.
         self.drafts: frozenset[str] = frozenset()
         # What others keep of it for as long as it lives.
@@ -392,30 +392,29 @@ class Folder:
 
 
 class _Lock:
-    """A lock file in the bookkeeping, which nests within a thread.
+    """A lock file in the bookkeeping, by its name, which nests within a thread.
 
-    Args:
-        name: the file's.
-        holder: who may hold it, for the error.
+    It says who holds it and since when.
     """
 
-    def __init__(self, name: str, holder: str) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._holder = holder
         self._thread = threading.RLock()
         self._depth = 0
 
     @contextlib.contextmanager
     def held(self, folder: Folder, wait: float) -> Iterator[None]:
         """Hold it; raise Busy where others did so for `wait` seconds."""
+        place = folder.bookkeeping(self._name)
         if not self._thread.acquire(timeout=wait):
-            raise files.busy(self._holder, self._name)
+            raise files.busy(place)
         with contextlib.ExitStack() as held:
             held.callback(self._thread.release)
             if not self._depth:
                 folder.make()
-                place = folder.bookkeeping(self._name)
-                held.enter_context(files.lock(place, wait, self._holder))
+                file = held.enter_context(files.lock(place, wait))
+                files.sign(file)
+                held.callback(file.truncate, 0)
             self._depth += 1
             try:
                 yield

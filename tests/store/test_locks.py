@@ -61,7 +61,7 @@ def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(
     )
     assert holder.stdout and holder.stdout.readline() == b"held\n"
     with (
-        pytest.raises(Busy, match="another process holds"),
+        pytest.raises(Busy, match=rf"process {holder.pid}, since 20.*, holds"),
         user.folder.locked(0),
     ):
         pass
