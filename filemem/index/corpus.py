@@ -77,9 +77,9 @@ class IndexedFile:
 
     @property
     def days(self) -> list[int]:
-        """Return its days as ordinals: its own, those of turns, that of an event."""
+        """Return its days as ordinals: its own, those of turns, at last an event's."""
         days = [self.date, *(day for _, day in self.day_starts)]
-        return [day for day in dict.fromkeys(days) if day]
+        return [day for day in days if day]
 
     def day(self, number: int) -> int:
         """Return the day of a passage as an ordinal: its own, or the file's."""
@@ -133,8 +133,9 @@ class Corpus:
 
     @functools.cached_property
     def by_live_path(self) -> dict[str, IndexedFile]:
-        """Return every file by its path outside of the archive."""
-        return {live(file.path): file for file in self.files}
+        """Return every file by its path outside of the archive, of two the live one."""
+        files = sorted(self.files, key=lambda file: not file.archived)
+        return {live(file.path): file for file in files}
 
     def file(self, number: int) -> IndexedFile:
         """Return the file of a passage."""
@@ -193,6 +194,21 @@ class Corpus:
         """Return the mean length of a passage, in words."""
         total = sum(itertools.compress(self.lengths, self._is_live))
         return total / max(1, self.count)
+
+    @functools.cached_property
+    def names_heard(self) -> list[str]:
+        """Return by number the names of the speakers; '' for one who is in no file."""
+        heard = set(itertools.compress(self.speakers, self._is_live))
+        return [
+            name if number in heard else ""
+            for number, name in enumerate(self.speaker_names)
+        ]
+
+    @property
+    def assistants(self) -> set[str]:
+        """Return the folded names of assistants, as their files say."""
+        numbers = filter(self.by_assistant, range(len(self.flags)))
+        return {self.names_heard[self.speakers[number]] for number in numbers} - {""}
 
     def by_assistant(self, number: int) -> bool:
         """Tell whether a passage holds an assistant's words, as its file says."""

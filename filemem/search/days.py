@@ -149,14 +149,27 @@ def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayR
         ranges.append(DayRange(span.start.toordinal(), span.end.toordinal()))
     for following in mentions[place + 1 : place + 2]:
         if _joined(question, here, following):
-            end = following.span.end.toordinal()
-            return [DayRange(days.first, max(days.first, end)) for days in ranges]
+            return [_up_to(question, days.first, following) for days in ranges]
     before = question[: here.start]
     if here.since or _SINCE.search(before) or _SINCE_BEHIND.match(question, here.end):
         return [DayRange(days.first, LAST_DAY) for days in ranges]
     if _UNTIL.search(before) or _UNTIL_BEHIND.match(question, here.end):
         return [DayRange(FIRST_DAY, days.last) for days in ranges]
     return ranges
+
+
+def _up_to(question: str, first: int, last: Mention) -> DayRange:
+    """Return the days from a first one, as an ordinal, to the end of a mention.
+
+    `February` is the first that follows: it is read anew as of the first day if all
+    that it names comes before.
+    """
+    spans = list(last.spans)
+    for mention in dates.mentioned(question, dt.date.fromordinal(first)):
+        if mention.start == last.start:
+            spans += mention.spans
+    ends = [span.end.toordinal() for span in spans]
+    return DayRange(first, next((end for end in ends if end >= first), first))
 
 
 def _joined(question: str, first: Mention, last: Mention) -> bool:

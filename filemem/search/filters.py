@@ -12,6 +12,7 @@ from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
 
 MAX_NAMES = 20  # of speakers, which an error lists
+ASSISTANT = "assistant"  # every assistant, whatever its name
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,17 @@ def read_filters(
 def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
     """Return the folded names of the speakers that a name means.
 
-    A whole name is looked for first, then a word of one, or a part of a Chinese one.
+    A whole name is looked for first, then a word of one, or a part of a Chinese one;
+    `assistant` means every assistant.
 
     Raises:
         NotFound: nobody has this name.
     """
     wanted = terms.fold(speaker).strip()
-    names = list(filter(None, corpus.speaker_names))
+    names = list(filter(None, corpus.names_heard))
     found = [name for name in names if name == wanted]
+    if wanted == ASSISTANT:
+        found += corpus.assistants
     if not found:
         found = [name for name in names if _is_part(wanted, name)]
     if not found or not wanted:

@@ -55,7 +55,7 @@ def _missing_words(candidates: Candidates, corpus: Corpus) -> list[str]:
 
     Chinese ones are left out, and names of speakers.
     """
-    names = set(" ".join(corpus.speaker_names).split())
+    names = set(" ".join(corpus.names_heard).split())
     missing: list[str] = []
     for found in candidates.occurrences:
         word = found.word

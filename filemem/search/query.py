@@ -3,6 +3,7 @@
 import functools
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -194,14 +195,15 @@ def _with_aliases(
 ) -> tuple[QueryWord, ...]:
     """Return the words, those of a name with what else the thing is called."""
     folded = f" {' '.join(terms.words(question))} "
-    stems: dict[str, list[str]] = {}
+    stems = defaultdict[str, list[str]](list)
     for group in aliases:
         for name in group:
             if (f" {name} " if name.isascii() else name) in folded:
                 others = sorted(terms.content(" ".join(group)))
-                stems.update(dict.fromkeys(terms.tokens(name), others))
+                for token in terms.tokens(name):
+                    stems[token] += others
     return tuple(
-        replace(word, alternatives=(*word.alternatives, *stems.get(word.text, ())))
+        replace(word, alternatives=(*word.alternatives, *stems[word.text]))
         for word in words
     )
 

@@ -5,6 +5,7 @@ All of it is pure: hits in, hits out.
 
 import datetime as dt
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -73,8 +74,8 @@ class Hit:
 
     @property
     def place(self) -> str:
-        """Return `path:line`, the path as it is outside of the archive."""
-        return f"{live(self.path)}:{self.line}"
+        """Return `path:line`."""
+        return f"{self.path}:{self.line}"
 
     @property
     def said(self) -> str:
@@ -143,23 +144,33 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
     A fact stands for the turns that it rests on. A line of a summary or the profile
     gives way to a fact or a turn that it retells. What is kept has the better score.
     """
-    stands_for: dict[str, Hit] = {}  # by place, that of a file being its path
-    for hit in hits:
-        if not hit.retells:
-            stands_for.setdefault(hit.place, hit)
-    for fact in reversed(hits):
-        if fact.is_fact:
-            places = (live(fact.path), fact.place, *fact.sources)
-            stands_for.update(dict.fromkeys(places, fact))
+    stands_for = _standing_for(hits)
     best: dict[str, Hit] = {}
     for hit in hits:
+        places = (live(hit.place), *hit.sources)
+        told = [stands_for[place] for place in places if place in stands_for]
         kept = hit
-        if not hit.is_fact:
-            told = [place for place in (hit.place, *hit.sources) if place in stands_for]
-            kept = stands_for[told[0]] if told else hit
+        if told and not hit.is_fact and (hit.retells or told[0].is_fact):
+            kept = told[0]
         known = best.get(kept.place, kept)
         best[kept.place] = replace(known, score=max(known.score, hit.score))
     return sorted(best.values(), key=lambda hit: -hit.score)
+
+
+def _standing_for(hits: Sequence[Hit]) -> dict[str, Hit]:
+    """Return by place, that of a file being its path, the hit that is shown for it.
+
+    Of several that is the best; a fact stands before what it rests on.
+    """
+    stands_for: dict[str, Hit] = {}
+    for hit in reversed(hits):
+        if not hit.retells:
+            stands_for[live(hit.place)] = hit
+    for fact in reversed(hits):
+        if fact.is_fact:
+            places = (live(fact.path), live(fact.place), *fact.sources)
+            stands_for.update(dict.fromkeys(places, fact))
+    return stands_for
 
 
 # -- their order --------------------------------------------------------------------
@@ -187,22 +198,28 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
 def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
     """Return the hits, those that name a coming day asked for in the order of days.
 
-    They change places with each other alone. One that holds more words of the question
-    than the rest of them stays where it is, and so does what an assistant said.
+    Those that hold as much of the question change places with each other alone. What an
+    assistant said stays where it is.
     """
-    coming = [hit for hit in hits if hit.day_named > today.toordinal()]
-    least = min((hit.strength for hit in coming), default=0.0)
-    plans = [hit for hit in coming if hit.strength == least and hit.features.role == 1]
-    by_day = iter(sorted(plans, key=lambda hit: hit.day_named))
-    return [
-        replace(next(by_day), score=hit.score) if hit in plans else hit for hit in hits
-    ]
+    plans = defaultdict[float, list[int]](list)
+    for place, hit in enumerate(hits):
+        if hit.day_named > today.toordinal() and hit.features.role == 1:
+            plans[hit.strength].append(place)
+    ordered = list(hits)
+    for places in plans.values():
+        by_day = sorted(
+            (hits[place] for place in places), key=lambda hit: hit.day_named
+        )
+        for place, hit in zip(places, by_day, strict=True):
+            ordered[place] = replace(hit, score=hits[place].score)
+    return ordered
 
 
 def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with what replaced a superseded one right before it.
 
-    Right behind it if the superseded one alone held on a day asked for.
+    Right behind it if the superseded one alone held on a day asked for. It answers as
+    well as what it replaced.
     """
     by_path: dict[str, Hit] = {}
     for hit in hits:
@@ -212,7 +229,9 @@ def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
         pair = [hit]
         if hit.newer in by_path:
             current = by_path[hit.newer]
-            pair.append(replace(current, score=max(current.score, hit.score)))
+            score = max(current.score, hit.score)
+            strength = max(current.strength, hit.strength)
+            pair.append(replace(current, score=score, strength=strength))
             if current.features.is_of_day or not hit.features.is_of_day:
                 pair.reverse()
         for one in pair:

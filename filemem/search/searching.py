@@ -88,7 +88,7 @@ def search_files(
         before=before,
     )
     days = named_days(question, corpus, today)
-    query = parse(question, corpus.speaker_names, corpus.names, days, weights)
+    query = parse(question, corpus.names_heard, corpus.names, days, weights)
     if speaker:
         query = replace(query, asks_assistant=True)
     in_prompt = passages_in_prompt(corpus, current)

@@ -89,7 +89,8 @@ def says(corpus: Corpus) -> object:
             for number in entry.numbers
         ]
         known[entry.path] = (passages, entry.days, entry.particulars)
-    return held, known, corpus.count, corpus.mean_length, sorted(corpus.names)
+    names = sorted(corpus.names), {*filter(None, corpus.names_heard)}
+    return held, known, corpus.count, corpus.mean_length, names
 
 
 class Life(RuleBasedStateMachine):

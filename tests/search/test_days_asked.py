@@ -104,6 +104,24 @@ def test_days_count_from_the_newest_memory_where_none_is_of_them(
     assert "No memory" not in answer
 
 
+TO_AN_END = """
+from October to March        2026-10-01 2027-03-31
+from November to February    2026-11-01 2027-02-28
+from 5 March to 2 May        2026-03-05 2026-05-02
+from last Sunday to Tuesday  2026-11-15 2026-11-17
+从三月到五月                  2026-03-01 2026-05-31
+"""
+
+
+@pytest.mark.parametrize(("asked", "days"), rows(TO_AN_END))
+def test_a_range_ends_after_it_begins(tmp_path: Path, asked: str, days: str) -> None:
+    lay(tmp_path / "ann", SESSIONS)
+    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    [range_] = named_days(asked, corpus, TODAY).ranges
+    ends = (range_.first, range_.last)
+    assert [str(dt.date.fromordinal(day)) for day in ends] == days.split()
+
+
 UNDATED = """
 上周五发生了什么？            No memory is dated 13 November 2026.
 Who had a cold last week?   No memory is dated 9–15 November 2026.

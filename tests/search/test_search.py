@@ -140,7 +140,7 @@ def test_what_the_person_said_stands_before_what_an_assistant_did(
     files = {TEA: head + said.replace("assistant", name)}
     wanted = name if speaker == "assistant" else speaker
     assert speakers(ask(tmp_path, files, question, limit=1)) == [wanted]
-    assert speakers(ask(tmp_path, files, question, speaker=wanted)) == [wanted]
+    assert speakers(ask(tmp_path, files, question, speaker=speaker)) == [wanted]
 
 
 def test_a_speaker_is_known_by_a_part_of_a_name(tmp_path: Path) -> None:
@@ -330,6 +330,39 @@ def test_what_answers_best_comes_first(
     assert "No memory is dated" not in "\n".join(lines)
 
 
+def test_what_replaced_a_memory_is_shown_however_little_it_says_of_the_question(
+    tmp_path: Path,
+) -> None:
+    said = "In Porto Ana lives above a bakery near the river, with her cousin."
+    files = {
+        PORTO: fact("Ana lives in Porto by the river bakery.", superseded_by=MIDDLE),
+        MIDDLE: "Moved to Coimbra.\n",
+        session("2026-04-01"): f"- **Ben** 09:00: {said}\n",
+    }
+    lines = ask(tmp_path, files, "Ana Porto river bakery")
+    assert {PORTO, MIDDLE} <= set(paths(lines))
+
+
+def test_a_name_stands_for_all_that_notes_call_the_same(tmp_path: Path) -> None:
+    notes = {
+        "notes/2026-05-01.md": "We asked [[Doctor Weiss|the dentist]] first.\n",
+        "notes/2026-05-02.md": "Later [[Doctor Weiss|Uncle Karl]] called.\n",
+        "notes/2026-05-03.md": "The dentist found a hole in a molar.\n",
+        "notes/2026-05-04.md": "Uncle Karl sold his boat.\n",
+    }
+    lines = ask(tmp_path, notes, "What do you know of Doctor Weiss?", limit=10)
+    assert notes.keys() <= set(paths(lines))
+
+
+def test_a_live_and_an_archived_memory_of_one_path_are_two(tmp_path: Path) -> None:
+    files = {
+        OOLONG: "Ana loves jasmine tea.\n",
+        f"archive/{OOLONG}": "Ana grows tomatoes in Porto.\n",
+    }
+    lines = ask(tmp_path, files, "Ana tomatoes Porto jasmine", limit=5)
+    assert files.keys() <= set(paths(lines))
+
+
 def test_memories_that_replace_each_other_hide_nothing(tmp_path: Path) -> None:
     ring = {**CHAIN, OOLONG: fact("Likes oolong.", superseded_by=COFFEE)}
     assert COFFEE in paths(ask(tmp_path, ring, "Likes coffee?"))
@@ -513,6 +546,9 @@ def test_an_event_is_of_its_day_too_where_only_some_days_are_asked_for(
     limits = {"after": "2026-12-20", "before": "2026-12-26"}
     assert paths(ask(tmp_path, EVENTS, "tournament", **limits)) == [OOLONG]
     assert not paths(ask(tmp_path, EVENTS, "tournament", after="2026-12-25"))
+    turns = "- **ann** 09:00: The wedding.\n- **ann** 2026-03-19 10:00: Home again.\n"
+    wed = {TEA: fact(turns, day="2026-03-14")}
+    assert not paths(ask(tmp_path, wed, "wedding", after="2026-03-15"))
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,15 @@ def test_plans_of_like_strength_stand_in_the_order_of_their_days() -> None:
     assert places(ordered) == ["soon:1", "asked:1", "other:1", "late:1"]
     assert [one.score for one in ordered] == [0.9, 0.6, 0.55, 0.5]
     assert put_plans_in_order(hits, DAY + dt.timedelta(9)) == hits
+    weak = hit(
+        "weak",
+        0.1,
+        strength=-1.0,
+        day_named=soon.day_named,
+    )
+    hits.append(weak)
+    ordered.append(weak)
+    assert put_plans_in_order(hits, DAY) == ordered
 
 
 def test_an_answer_ends_at_its_budget_its_limit_or_where_hits_are_weak() -> None:
