@@ -142,11 +142,13 @@ def _claim(
         known[f"F{number}"] = f"F{number}"
     named = labels(entry.get("memory"))
     quote = _word(entry, "quote")
+    action = _word(entry, "action").upper() or Action.ADD
+    is_change = named and action in _ACTIONS
     claim = Claim(
         text=text,
         day=last_day,
         kind="lessons" if kind == "lesson" else "facts",
-        action=_action(entry) if named else Action.ADD,
+        action=Action(action) if is_change else Action.ADD,
         targets=tuple(known[label] for label in named if label in known),
         sources=tuple(turn.place for turn in turns),
         origins=tuple((turn.digest, text_digest) for turn in turns)
@@ -158,7 +160,7 @@ def _claim(
             kind == "lesson" and any(turn.session.is_imported for turn in turns)
         ),
     )
-    return replace(claim, fault=_fault(claim, entry, turns))
+    return replace(claim, fault=_fault(claim, action, quote, named, turns))
 
 
 def _word(entry: Entry, key: str) -> str:
@@ -170,15 +172,6 @@ def _word(entry: Entry, key: str) -> str:
     if isinstance(value, dict):
         value = next(iter(value.values()), "")
     return str(value) if isinstance(value, str | int) else ""
-
-
-def _action(entry: Entry) -> Action:
-    """Return what an entry wants done.
-
-    ADD stands for what is none of these, which is refused.
-    """
-    wanted = _word(entry, "action").upper()
-    return Action(wanted) if wanted in _ACTIONS else Action.ADD
 
 
 def _importance(entry: Entry) -> int | None:
@@ -225,29 +218,30 @@ def _span(entry: Entry, key: str, last_day: dt.date) -> Span | None:
     return None
 
 
-def _fault(claim: Claim, entry: Entry, turns: list[SaidTurn]) -> str:
+def _fault(
+    claim: Claim, action: str, quote: str, named: list[str], turns: list[SaidTurn]
+) -> str:
     """Say what is wrong with the form of a claim; nothing where it is right.
 
     What a machine learnt at work steers nobody; a person's wish they voice themselves.
 
     Args:
-        claim: as it was made of the entry.
-        entry: as the model wrote it.
+        claim: as it was made of an entry.
+        action: as the model wrote it, in capitals.
+        quote: likewise.
+        named: the labels of the memories that it is about.
         turns: those that it cites.
     """
-    action = _word(entry, "action")
-    quote = _word(entry, "quote")
-    named = labels(entry.get("memory"))
     cited = "\n".join(turn.text for turn in turns)
     size = len(claim.text)
     is_wish = claim.kind == "lessons" and not claim.said_by
-    is_odd = action.upper() not in ("", *_ACTIONS)
+    is_odd = action not in _ACTIONS
     is_unknown = claim.action is not Action.ADD and len(claim.targets) < len(named)
     wrongs = {
         "it has no text": not claim.text,
         f"it is longer than {MAX_FACT_CHARS} characters": size > MAX_FACT_CHARS,
         "it is about a secret": "[redacted:" in claim.text,
-        f"its action {one_line(action, 40)!r} is none of {_KNOWN}": is_odd,
+        f"its action {one_line(action.lower(), 40)!r} is none of {_KNOWN}": is_odd,
         f"its quote {one_line(quote, 60)!r} stands in no turn that it cites": (
             not stands_in(quote, cited)
         ),

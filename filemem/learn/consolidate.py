@@ -17,7 +17,7 @@ from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KINDS, KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
-from filemem.learn.records import Action, Claim, Decision
+from filemem.learn.records import NEW, WAITING, Action, Claim, Decision
 from filemem.learn.remember import take_in
 from filemem.learn.sessions import SaidTurn, unread
 from filemem.learn.write import Writer
@@ -113,7 +113,7 @@ def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]
         keys = set(memory.front) if memory else set()
         if memory and keys & {"supersedes", "section"} and "superseded_by" not in keys:
             yield take_in(folder, log, at, memory, path)
-    yield profile.revise(folder, log, at.date())
+    yield profile.revise(folder, log, at.date(), {})
 
 
 @dataclass
@@ -276,9 +276,10 @@ class Reading:
         What the person has to agree to is only proposed; what is told again is not.
         """
         decision = self.known.decide(claim)
-        if decision.action is Action.CONFIRM and not decision.replaces:
+        is_news = decision.action in (*NEW, Action.UPDATE) or decision.replaces
+        if decision.action in WAITING or not is_news:
             return decision
-        if decision.is_change and (self.is_review or claim.needs_review):
+        if self.is_review or claim.needs_review:
             return decision.deferred(Action.PROPOSE, decision.reason)
         return decision
 

@@ -156,15 +156,26 @@ class KnownMemories:
     # -- what is done about a claim ----------------------------------------------------
 
     def decide(self, claim: Claim) -> Decision:
-        """Decide about a claim.
+        """Decide about a claim: of these the first that is so.
+
+            of its turns it was made before             NOOP
+            it has a fault                              REFUSE
+            a memory says the same, letter by letter    CONFIRM or NOOP
+            it has targets, and may end none            REFUSE
+            an UPDATE, of one memory of the program's   UPDATE
+            it may end a target                         SUPERSEDE
+            else                                        ADD
+
+        An UPDATE that puts accents or points right in what says the same goes on to the
+        next lines. CONFIRM and NOOP end what the claim may end, too.
 
         Args:
-            claim: what was told; one with a fault is refused.
+            claim: what was told.
 
         Returns:
             What is to be done, and to which memory; where that is new, the path is the
             one wanted. What is refused names the memories that it would supersede.
-            Nothing is changed.
+            No file is changed.
         """
         made = self._log.made_of(claim.origins)
         if made:
@@ -185,9 +196,11 @@ class KnownMemories:
             free = [one for one in targets if not is_pinned(one)]
             ended = tuple(live(one.path) for one in free)
             return Decision(Action.REFUSE, targets[0].path, claim, reason, ended)
-        if is_update and len(targets) == 1 and self._may_reword(targets[0]):
+        # A person's own words stay as they are, and are superseded; so are those that
+        # they asked to be remembered, which have no source.
+        is_one = len(targets) == 1 and bool(targets[0].sources)
+        if is_update and is_one and self.is_ours(targets[0]):
             return Decision(Action.UPDATE, targets[0].path, claim)
-        # A person's own words stay as they are, and are superseded.
         path = facts.name(claim.kind, plain(claim.text), claim.day, self._owner)
         action = Action.SUPERSEDE if ended else Action.ADD
         return Decision(action, path, claim, replaces=ended)
@@ -198,13 +211,6 @@ class KnownMemories:
         It may not if that is pinned or was said later.
         """
         return not is_pinned(memory) and self.since(memory) <= day
-
-    def _may_reword(self, memory: Memory) -> bool:
-        """Tell whether a memory is in the program's own words, made of a turn.
-
-        A person's stay as they are, also those that they asked to be remembered.
-        """
-        return self.is_ours(memory) and bool(memory.sources)
 
     def _targets(self, claim: Claim) -> list[Memory]:
         """Return the memories that a claim is about and may change, as they are now.

@@ -39,7 +39,6 @@ from filemem.text.redaction import redact
 
 MIN_CONFIDENCE = 0.7
 _NUMBERS = re.compile(r"(?:[\W\d]|and|lines?)+", re.IGNORECASE)
-_NOTHING: Mapping[str, str] = {}
 _END = rf".*?^{END}[^\S\n]*\n?|.*^- [^\n]*-->[^\S\n]*\n?|"
 _BLOCK = re.compile(rf"^{BEGIN}\s*?$(?:{_END})", re.M | re.S)
 """Up to its mark or, where a person has deleted that, its last line about a memory."""
@@ -57,7 +56,7 @@ def own_text(body: str) -> str:
 
 
 def revise(
-    folder: Folder, log: LearnLog, today: dt.date, fresh: Mapping[str, str] = _NOTHING
+    folder: Folder, log: LearnLog, today: dt.date, fresh: Mapping[str, str]
 ) -> Applied:
     """Write the block anew, as the memories are by a day.
 

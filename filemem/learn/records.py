@@ -100,12 +100,6 @@ class Decision:
     reason: str = ""
     replaces: tuple[str, ...] = ()
 
-    @property
-    def is_change(self) -> bool:
-        """Whether a memory is written or superseded at once."""
-        is_ending = self.action is Action.NOOP and bool(self.replaces)
-        return is_ending or self.action in WRITTEN
-
     def deferred(self, action: Action, reason: str) -> "Decision":
         """Let it wait for the person; instead of an update it would supersede.
 
