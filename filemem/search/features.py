@@ -97,12 +97,16 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A passage found, with what speaks for it."""
+    """A passage found, with what speaks for it.
+
+    `successor` is the file of what holds in its place.
+    """
 
     number: int
     entry: IndexedFile
     features: Features
     score: float
+    successor: IndexedFile | None = None
 
 
 @dataclass(frozen=True)
@@ -306,6 +310,6 @@ def day_share(said_on: int, days: Sequence[DayRange]) -> float:
 
 def tells_of(entry: IndexedFile, days: Sequence[DayRange]) -> bool:
     """Say whether front matter tells of some days: of an event, or what held."""
-    if "day" in entry.particulars:
-        return any(asked.holds(entry.days[-1]) for asked in days)
+    if entry.event_day:
+        return any(asked.holds(entry.event_day) for asked in days)
     return tells_when(entry) and any(map(held_days(entry).overlaps, days))

@@ -50,7 +50,7 @@ class Filters:
                 return False
         if self.days is None or self.days.holds(entry.day(number)):
             return True
-        return "day" in entry.particulars and self.days.holds(entry.days[-1])
+        return self.days.holds(entry.event_day)
 
 
 def read_filters(

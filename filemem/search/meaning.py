@@ -110,22 +110,23 @@ def _raised(matches: list[Ranked], gains: dict[int, float]) -> list[Ranked]:
 def _gains(likeness: Likeness, corpus: Corpus, unrelated: float) -> dict[int, float]:
     """Return how much more alike the question passages are than the middle one.
 
-    Half of it is the mean with the passages before and after.
+    Half of it is the mean with the passages before and after in its file.
     """
     numpy = vectors.numpy()
     cosines = likeness.cosines
     if not len(cosines):
         return {}
-    begins = numpy.zeros(len(corpus.flags) + 1, bool)
-    begins[[file.first for file in corpus.files]] = True
-    follows = numpy.diff(likeness.numbers, prepend=-9) == 1
-    follows &= ~begins[likeness.numbers]
-    before = numpy.where(follows, numpy.roll(cosines, 1), cosines)
-    after = numpy.where(numpy.roll(follows, -1), numpy.roll(cosines, -1), cosines)
+    numbers = likeness.numbers
+    files = numpy.array(corpus.firsts)[numbers]
+    are_beside = (numpy.diff(numbers) == 1) & (numpy.diff(files) == 0)
+    before = cosines.copy()
+    before[1:][are_beside] = cosines[:-1][are_beside]
+    after = cosines.copy()
+    after[:-1][are_beside] = cosines[1:][are_beside]
     alike = (cosines + (before + cosines + after) / 3) / 2
     middle = numpy.median(alike)
     if len(alike) < FEW_PASSAGES:
         middle = min(middle, unrelated)
     best = numpy.argsort(-alike)[:MAX_LIKE]
     gains = (alike[best] - middle).tolist()
-    return dict(zip(likeness.numbers[best].tolist(), gains, strict=True))
+    return dict(zip(numbers[best].tolist(), gains, strict=True))

@@ -116,10 +116,12 @@ def parse(
     context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
     for text in [*context, *(speaker_names[speaker] for speaker in speakers)]:
         words += _context_words(text, weights)
-    by_stem = {word.stem: word for word in reversed(words)}  # the first of each
+    by_stem: dict[str, QueryWord] = {}
+    for word in words:
+        by_stem.setdefault(word.stem, word)
     return Query(
         text=question,
-        words=_with_aliases(reversed(by_stem.values()), question, aliases),
+        words=_with_aliases(by_stem.values(), question, aliases),
         stems=frozenset(terms.content(question)),
         rest=rest,
         about=next(iter(speakers), None),

@@ -68,8 +68,8 @@ def with_successors(
     """
     found = {match.number for match in matches}
     for match in matches:
-        yield match
         entry = in_its_place(match.entry, request.corpus, request.today)
+        yield replace(match, successor=entry)
         if entry is None or entry.first in found:
             continue
         if request.admits(entry, entry.first):
@@ -115,16 +115,9 @@ def read_hits(
         sources = _sources(entry, passage)
         when = _last_told(entry, memory.when, sources)
         date = passage.day or (when.day if when else None)
-        features = replace(match.features, by_word=scores.by_word(number))
-        score = match.score
         day_named = first_day_named(text, date, query.days)
-        if day_named and not features.is_of_day:
-            features = replace(features, day=request.weights.on_day, is_of_day=True)
-            score = features.score
-        if passage.speaker and is_echo(text, query):
-            features = replace(features, echo=request.weights.echo)
-            score = features.score
-        successor = in_its_place(entry, request.corpus, request.today)
+        read = _as_read(request, match, passage, names_day=bool(day_named))
+        successor = match.successor
         yield Hit(
             path=entry.path,
             line=passage.line,
@@ -135,7 +128,7 @@ def read_hits(
             date=date,
             when=when,
             title=memory.told_title,
-            score=score,
+            score=read.score,
             strength=scores.strength(number),
             excerpt=_excerpt(text, start, end, query),
             is_cut=(start, end) != (0, len(text)),
@@ -145,11 +138,32 @@ def read_hits(
             sources=sources,
             day_named=day_named or _event_day(entry, query),
             archived=entry.archived,
-            features=features,
+            features=replace(read.features, by_word=scores.by_word(number)),
         )
 
 
-def is_echo(text: str, query: Query) -> bool:
+def _as_read(
+    request: SearchRequest, match: Ranked, passage: Passage, *, names_day: bool
+) -> Ranked:
+    """Return a match with what its text adds to its features.
+
+    Args:
+        request: what is asked.
+        match: as it was ranked.
+        passage: its text.
+        names_day: it names a day asked for.
+    """
+    features = match.features
+    if names_day and not features.is_of_day:
+        features = replace(features, day=request.weights.on_day, is_of_day=True)
+    if passage.speaker and _is_echo(passage.text, request.query):
+        features = replace(features, echo=request.weights.echo)
+    if features is match.features:
+        return match
+    return replace(match, features=features, score=features.score)
+
+
+def _is_echo(text: str, query: Query) -> bool:
     """Say whether a turn has no word but those of the question.
 
     One that is much longer has; to look at its words would take longer.
@@ -160,10 +174,8 @@ def is_echo(text: str, query: Query) -> bool:
 
 def _event_day(entry: IndexedFile, query: Query) -> int:
     """Return the day of an event if it is asked for, as an ordinal; else 0."""
-    if "day" not in entry.particulars:
-        return 0
-    day = entry.days[-1]
-    return day if any(asked.holds(day) for asked in query.days) else 0
+    is_asked_for = any(asked.holds(entry.event_day) for asked in query.days)
+    return entry.event_day if is_asked_for else 0
 
 
 def _last_told(

@@ -186,10 +186,9 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     role = hits[0].features.role
     least = weights.equal_share * hits[0].score
 
-    def place(hit: Hit) -> tuple[bool, float, bool, int]:
-        is_other_role = hit.features.role != role
+    def place(hit: Hit) -> tuple[bool, float, int]:
         day = (hit.date or dt.date.min).toordinal()
-        return is_other_role, -hit.features.day, not hit.features.is_of_day, -day
+        return hit.features.role != role, -hit.features.day, -day
 
     equal = [hit for hit in hits if hit.score >= least]
     return sorted(equal, key=place) + list(hits[len(equal) :])
