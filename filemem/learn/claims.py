@@ -82,7 +82,7 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
         claims += _wishes(request, entry)
     fault = f"The answer of {model} was cut off"
     if not claims:
-        beginning = one_line(reply.texts[0], 80) or "nothing"
+        beginning = one_line(reply.texts[0], 80).rstrip(".") or "nothing"
         fault = f"{model} answered with no facts that can be read: {beginning}"
     return Noted(claims, is_cut_off, reply.finish == "length", fault)
 

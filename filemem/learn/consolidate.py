@@ -154,11 +154,11 @@ class Reading:
                 yield from self._read_batch(batch)
         except ModelError as error:
             self.error = f"{error} What was not read yet waits."
+        took = Applied(error=self.error)
         if self.tokens:
-            took = f"{counted(self.requests, 'request')}, {self.tokens:,} tokens"
-            yield Applied(notes=[f"{self.model.name}: {took}"])
-        if self.error:
-            yield Applied(error=self.error)
+            sent = f"{counted(self.requests, 'request')}, {self.tokens:,} tokens"
+            took.notes.append(f"{self.model.name}: {sent}")
+        yield took
 
     def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
         """Read one batch; where an answer is cut off, the conversations in parts.

@@ -240,7 +240,8 @@ class KnownMemories:
             ended: what the claim supersedes.
         """
         others = tuple(path for path in ended if path != live(same.path))
-        is_news = bool(claim.sources) and place_of(same) not in claim.sources
+        place = f"{same.path}:{same.passages[0].line}"
+        is_news = bool(claim.sources) and place not in claim.sources
         if is_news and self.is_ours(same) and not is_pinned(same):
             return Decision(Action.CONFIRM, same.path, claim, "told again", others)
         reason = f"{same.path} says so already"
@@ -255,11 +256,6 @@ def said_in(memory: Memory) -> str:
 def is_pinned(memory: Memory) -> bool:
     """Tell whether a memory never changes."""
     return bool(memory.metadata.get("pinned"))
-
-
-def place_of(memory: Memory) -> str:
-    """Return where the text of a memory begins, as `path:line`."""
-    return f"{memory.path}:{memory.passages[0].line}"
 
 
 def machine_of(memory: Memory) -> str:
