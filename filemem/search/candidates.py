@@ -51,7 +51,7 @@ class Candidates:
 
     Attributes:
         files: the likeliest first.
-        are_all: no other file promises anything.
+        are_all: no other file may have an answer.
         occurrences: of each word.
         query_weight: what all of the words that stand somewhere count together.
     """
@@ -109,7 +109,10 @@ def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
         is_chosen[span] = is_wanted[span]
     for lookup in lookups[rare:]:
         _look_up(request, lookup, is_chosen)
-    return Candidates(files, files == promising, occurrences, query_weight)
+    are_all = not any(
+        _answers(request, one, occurrences) for one in promising[max_files:]
+    )
+    return Candidates(files, are_all, occurrences, query_weight)
 
 
 def idf(corpus: Corpus, frequency: int) -> float:
@@ -216,13 +219,26 @@ def _promising_files(
         for reach in (0, TOLD_DAYS):  # the day itself is in both
             for entry in corpus.dated(days.first - reach, days.last + reach):
                 best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
-    promising = []
+    promises: Values = {}
     for first, value in best.items():
         entry = corpus.file(first)
-        promise = round(value * request.file_weight(entry), 6)
         if request.admits_any(entry):
-            promising.append((-promise, -entry.date, entry.path, entry))
-    return [entry for *_, entry in heapq.nsmallest(max_files, promising)]
+            promises[first] = round(value * request.file_weight(entry), 6)
+    return heapq.nsmallest(
+        max_files,
+        map(corpus.file, promises),
+        key=lambda entry: (-promises[entry.first], -entry.date, entry.path),
+    )
+
+
+def _answers(
+    request: SearchRequest, entry: IndexedFile, occurrences: Iterable[Occurrences]
+) -> bool:
+    """Say whether a promising file is of a day asked for, or may show a word."""
+    if request.query.days:
+        return True
+    shown = [number for number in entry.numbers if request.admits(entry, number)]
+    return any(not found.values.keys().isdisjoint(shown) for found in occurrences)
 
 
 def best_of_files(values: Values, corpus: Corpus) -> Values:

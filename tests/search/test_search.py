@@ -166,7 +166,9 @@ def test_what_is_asked_for_is_found_however_much_else_says_the_same(
     said = f"- **ben** 09:30: tea tea tea\n{more}"
     files = {session(*name): said for name in names}
     files[TEA] = talk("A cup of tea, please.", "Now.")
-    assert paths(ask(tmp_path, files, "tea", **filters)) == [TEA]
+    lines = ask(tmp_path, files, "tea", **filters)
+    assert paths(lines) == [TEA]
+    assert "weaker" not in lines[-1]
 
 
 def test_what_one_person_answers_is_found_by_the_words_of_another(
