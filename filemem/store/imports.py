@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.store.files import walk
 from filemem.store.folder import Folder
 from filemem.store.logs import Log
 from filemem.store.memory import parse
@@ -65,7 +64,7 @@ class Record:
         self._lines = b""  # of the log, as they were read last
         self._imported: dict[str, Imported] = {}
         self._owners: dict[str, list[str]] = {}  # the origins that have a part
-        self._known: set[str] = set()  # every path that an origin was given
+        self._known: dict[str, set[str]] = {}  # the names recorded, by folder
         self._folders: dict[str, _Listed] = {}
 
     def of(self, origin: str) -> Imported | None:
@@ -84,7 +83,8 @@ class Record:
         """Take in one entry; what has been written is read from the log."""
         before = self._imported.get(origin, Imported(path))
         self._imported[origin] = before.grown(path, parts, behind)
-        self._known.add(path)
+        folder, _, name = path.rpartition("/")
+        self._known.setdefault(folder, set()).add(name)
         for part in parts:
             self._owners.setdefault(shared(part), []).append(origin)
 
@@ -97,7 +97,7 @@ class Record:
                 self._lines = b""
                 self._imported = {}
                 self._owners = {}
-                self._known = set()
+                self._known = {}
                 self._folders = {}
             added = lines[len(self._lines) :]
             self._lines = lines
@@ -133,11 +133,12 @@ class Record:
         if before and before.changed == changed:
             return before
         listed = _Listed(changed)
-        for name, entry in walk(place, lambda *_: False):
+        names = os.listdir(place) if changed else []
+        for name in set(names) - self._known.get(live(path), set()):
             inside = f"{path}/{name}"
-            if entry.is_dir(follow_symlinks=False):
+            if os.path.isdir(f"{place}/{name}"):
                 listed.folders.append(inside)
-            elif live(inside) not in self._known:
+            else:
                 listed.sessions[origin_of(self.folder, inside)] = inside
         self._folders[path] = listed
         return listed
