@@ -496,8 +496,9 @@ def writers() -> Counter[str]:
         user = Store(root).user("ann").folder
         found["saved over"] = len(_absent(root, turns))
         noticed = saved_over.lost(user)
-        found["noticed"] = sum(any(turn.rstrip().endswith(f": {one}") for gone in noticed.values() for turn in gone)
-                               for one in _absent(root, turns))  # fmt: skip
+        texts = {turn.text for gone in noticed.values() for turn in gone}
+        for one in _absent(root, turns):
+            found["noticed"] += one in texts
         for path in noticed:
             saved_over.put_back(user, path)
         found["lost"] = len(_absent(root, turns))
