@@ -202,17 +202,7 @@ def _promising_files(
         max_files: how many at most.
     """
     corpus = request.corpus
-    about = request.query.about
-    for_speaker = query_weight * request.weights.named_speaker
-    sums: Values = {}
-    for found in occurrences:
-        add_values(sums, found.values)
-    for number in sums:
-        if corpus.speakers[number] == about:
-            sums[number] += for_speaker
-        sums[number] *= request.role_weight(number)
-        if not request.admits(corpus.file(number), number):
-            sums[number] *= FOR_NEIGHBORS
+    sums = _promises(request, occurrences, query_weight)
     best = best_of_files(sums, corpus)
     for_day = query_weight * request.weights.on_day
     for days in request.query.days:
@@ -229,6 +219,28 @@ def _promising_files(
         map(corpus.file, promises),
         key=lambda entry: (-promises[entry.first], -entry.date, entry.path),
     )
+
+
+def _promises(
+    request: SearchRequest, occurrences: Iterable[Occurrences], query_weight: float
+) -> Values:
+    """Return what the words of the question that stand in each passage count, by its
+    speaker; little in one that may not be shown."""
+    corpus = request.corpus
+    about = request.query.about
+    for_speaker = query_weight * request.weights.named_speaker
+    sums: Values = {}
+    for found in occurrences:
+        add_values(sums, found.values)
+    for number in sums:
+        if corpus.speakers[number] == about:
+            sums[number] += for_speaker
+        sums[number] *= request.role_weight(number)
+    if request.is_limited:
+        for number in sums:
+            if not request.admits(corpus.file(number), number):
+                sums[number] *= FOR_NEIGHBORS
+    return sums
 
 
 def _answers(

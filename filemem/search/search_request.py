@@ -38,8 +38,15 @@ class SearchRequest:
             return False
         return self.filters.admits(self.corpus, entry, number)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there are passages that may not be shown."""
+        return bool(self.in_prompt or self.filters.limits)
+
     def admits_any(self, entry: IndexedFile) -> bool:
         """Say whether any passage of a file may be shown."""
+        if not self.is_limited:
+            return entry.count > 0
         return any(self.admits(entry, number) for number in entry.numbers)
 
     def file_weight(self, entry: IndexedFile) -> float:
