@@ -38,7 +38,7 @@ from filemem.text.plain import count_tokens, counted, one_line
 from filemem.text.redaction import redact
 
 MIN_CONFIDENCE = 0.7
-_NUMBERS = re.compile(r"(?:[\W\d]|and|lines?)+", re.IGNORECASE)
+_NUMBERS = re.compile(r"[\W\d]+")
 _END = rf".*?^{END}[^\S\n]*\n?|.*^- [^\n]*-->[^\S\n]*\n?|"
 _BLOCK = re.compile(rf"^{BEGIN}\s*?$(?:{_END})", re.M | re.S)
 """Up to its mark or, where a person has deleted that, its last line about a memory."""
