@@ -103,7 +103,7 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
     before = shown(user)
     assert "shorten it by hand" in str(maintain(user, JUNE, chooses))
     assert shown(user) == before
-    chooses.answer = "- 1\n- 3\n- Lines [10] and 11."
+    chooses.answer = "- 1\n- 3\n- [10], 11."
     maintain(user, JUNE, chooses)
     assert "10. - Nora has a house in Faro" in chooses.told[0]
     assert "<!-- facts" not in chooses.told[0]
