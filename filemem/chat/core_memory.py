@@ -60,7 +60,7 @@ def _profile_text(folder: Folder, wishes: list[str]) -> str:
     kept = []
     for line in lines:
         shown = SOURCE_MARK.sub("", line).rstrip()
-        if shown.strip() not in (BEGIN, END) and _wish(shown) not in wishes:
+        if shown.strip() not in (BEGIN, END) and wish_of(shown) not in wishes:
             kept.append(shown)
     text = "\n".join(kept).strip()
     limit = config.of(folder).profile_tokens
@@ -116,7 +116,7 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
             is_own = passage.speaker.casefold() in names
             is_short = len(passage.text) <= MAX_FACT_CHARS
             if is_own and is_short:
-                yield plain(" ".join(passage.text.split()))
+                yield wish_of(" ".join(passage.text.split()))
 
 
 def _profile_wishes(folder: Folder) -> Iterator[str]:
@@ -126,12 +126,12 @@ def _profile_wishes(folder: Folder) -> Iterator[str]:
     """
     with contextlib.suppress(FilememError):
         for line in under(folder.memory(PROFILE).lines, "talk"):
-            wish = _wish(line)
+            wish = wish_of(line)
             is_short = 0 < len(wish) <= MAX_FACT_CHARS
             if is_short and not SOURCE_MARK.search(line):
                 yield wish
 
 
-def _wish(line: str) -> str:
-    """Return what a line of the profile says, without its bullet and its links."""
+def wish_of(line: str) -> str:
+    """Return what a line says as a wish, without its bullet and its links."""
     return plain(line.strip().lstrip("-*+").strip())

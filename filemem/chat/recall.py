@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.chat import phrases
-from filemem.chat.core_memory import core_memory
+from filemem.chat.core_memory import core_memory, preferences, wish_of
 from filemem.chat.phrases import to_remember
 from filemem.errors import FilememError
 from filemem.llm import prompt
@@ -53,8 +53,9 @@ def recall(
         least_strength: how much of the message the best passage must hold.
 
     Returns:
-        The passages, the best first, then the best facts, without the profile, which
-        every prompt has; '' where nothing was found, or the best passage is too weak.
+        The passages, the best first, then the best facts, without the profile and the
+        wishes, which every prompt has; '' where nothing was found, or the best passage
+        is too weak.
     """
     hits = _search(folder, message, today, current)
     if before and not _best_strength(hits):
@@ -62,9 +63,10 @@ def recall(
     if _best_strength(hits) < least_strength:
         return ""
     parts = [NEAREST_FOUND]
+    wishes = preferences(folder, today) if folder.is_own else []
     facts = _search(folder, message, today, current, path="facts/**")
     for hit in _with_facts(hits, facts):
-        if hit.path == PROFILE:
+        if hit.path == PROFILE or wish_of(hit.text) in wishes:
             continue
         parts.append(_item(hit, message, today))
         if len(parts) > 2 and count_tokens("\n".join(parts)) > room_tokens:

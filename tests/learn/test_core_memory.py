@@ -102,6 +102,16 @@ def test_wishes_stand_in_the_instructions_the_newest_first_then_the_person_s_lin
     assert [text.count("- No lists.") for _, text in sections(ann)] == [0, 1, 0]
 
 
+def test_a_wish_in_the_instructions_does_not_stand_beside_the_message_too(
+    ann: Folder,
+) -> None:
+    lesson(ann, "0-soup", "Answer Ann in verse about [[soup]].")
+    ann.create("facts/2026/2026-11-10-soup.md", "Ann makes pea soup.\n")
+    told = Store(ann.store).user("ann").prompt_context("Which soup does Ann make?")
+    assert told.count("in verse about soup") == 1
+    assert "pea soup" in told and "lessons/" not in told
+
+
 @pytest.mark.parametrize(
     ("text", "front"),
     [
