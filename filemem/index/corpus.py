@@ -157,12 +157,18 @@ class Corpus:
         Args:
             first, last: days as ordinals; both count. A file without a day has none.
         """
-        found: list[IndexedFile] = []
-        for file in self.files:
-            days = file.days if file.day_starts else [file.date]
-            if any(day and first <= day <= last for day in days):
-                found.append(file)
-        return found
+        begin = bisect.bisect_left(self._places_by_day, (first, 0))
+        end = bisect.bisect_left(self._places_by_day, (last + 1, 0))
+        places = {place for _, place in self._places_by_day[begin:end]}
+        return [self.files[place] for place in sorted(places)]
+
+    @functools.cached_property
+    def _places_by_day(self) -> list[tuple[int, int]]:
+        """Return the days of all files, ascending, each with the file's place."""
+        found: list[tuple[int, int]] = []
+        for place, file in enumerate(self.files):
+            found += [(day, place) for day in file.days]
+        return sorted(found)
 
     @functools.cached_property
     def names(self) -> list[tuple[str, ...]]:

@@ -83,6 +83,10 @@ def _folded(names: Iterable[str]) -> list[str]:
 def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     """Add the passages of a memory.
 
+    Args:
+        builder: which is changed.
+        memory: whose passages are added, window by window.
+
     Returns:
         Where days begin in it, as an IndexedFile has it.
     """
@@ -92,6 +96,9 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     speakers = {passage.speaker for passage in passages}
     assistants = {one for one in speakers if memory.role(one) is Role.ASSISTANT}
     mark = _mark_of_source(memory)
+    is_summary = memory.kind == "summaries"
+    # Each line of these is understood without the one before it.
+    stand_alone = is_summary or memory.path == PROFILE
     day_starts: list[tuple[int, int]] = []
     day = None
     for place, start, end in memory.windows:
@@ -108,24 +115,17 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
         flags = 0
         if passage.speaker in assistants:
             flags |= corpus.BY_ASSISTANT
-        has_paused_here = is_new_day or has_paused[place]
-        if start or has_paused_here or _is_apart(memory, place):
+        # What comes first, or after a pause, replies to nothing.
+        begins_anew = place == 0 or is_new_day or has_paused[place]
+        if start or begins_anew or stand_alone:
             flags |= corpus.APART
         if terms.ends_in_question(speech):
             flags |= corpus.ASKS
         more = [f"[{token}" for token in _tokens(caption)]
-        if memory.kind != "summaries":
+        if not is_summary:
             more += _tokens(passage.context)
         builder.add_passage(passage.line, passage.speaker, flags, _tokens(speech), more)
     return day_starts
-
-
-def _is_apart(memory: Memory, place: int) -> bool:
-    """Tell whether a passage is understood without the one before it.
-
-    Each line of the profile and of a summary stands alone.
-    """
-    return place == 0 or memory.path == PROFILE or memory.kind == "summaries"
 
 
 def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:

@@ -8,6 +8,7 @@ The head of that file has the files and the names of speakers. Its tables are:
 - packed: the postings of all keys, one after the other.
 """
 
+import itertools
 from array import array
 from collections import Counter, defaultdict
 
@@ -157,7 +158,7 @@ def _extended(packed: bytes, numbers: list[int]) -> bytes:
         numbers: of the later passages, ascending.
     """
     counts = Counter(numbers)
-    times = bytes(min(count, MAX_COUNT) for count in counts.values())
+    times = bytes(map(min, counts.values(), itertools.repeat(MAX_COUNT)))
     middle = len(packed) // BYTES_OF_POSTING * BYTES_OF_NUMBER
     more = array("I", counts).tobytes()
     return packed[:middle] + more + packed[middle:] + times

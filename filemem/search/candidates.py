@@ -210,13 +210,15 @@ def _promising_files(
             for entry in corpus.dated(days.first - reach, days.last + reach):
                 best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
     promises: Values = {}
+    promising: list[IndexedFile] = []
     for first, value in best.items():
         entry = corpus.file(first)
         if request.admits_any(entry):
             promises[first] = round(value * request.file_weight(entry), 6)
+            promising.append(entry)
     return heapq.nsmallest(
         max_files,
-        map(corpus.file, promises),
+        promising,
         key=lambda entry: (-promises[entry.first], -entry.date, entry.path),
     )
 

@@ -84,9 +84,10 @@ def turns(
             end += 1
         further = [line[2:] for line in lines[number + 1 : end]]
         text = "\n".join([text, *further]).rstrip("\n")
-        with suppress(ValueError):
-            named = dt.date.fromisoformat(date)
-            own_day = None if named == day else named
+        if date:
+            with suppress(ValueError):
+                named = dt.date.fromisoformat(date)
+                own_day = None if named == day else named
         first = number + 1
         last = first + text.count("\n")
         context = " ".join(above)
