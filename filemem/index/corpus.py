@@ -9,12 +9,13 @@ import bisect
 import functools
 import itertools
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filemem.store.paths import is_archived, kind_of, live
 from filemem.text import plain, terms
+from filemem.text.dayrange import DayRange
 
 BYTES_OF_NUMBER = 4
 BYTES_OF_POSTING = 5  # of the postings of a key: all numbers first, then all times
@@ -49,6 +50,8 @@ class IndexedFile:
             groups of names that stand for one thing.
         day_starts: where in it another day begins: the place of a passage, and the day
             as an ordinal, 0 for the file's own.
+        told: the dates in its texts: the place of a passage, and the first and the last
+            day that it names, as ordinals.
     """
 
     path: str
@@ -59,6 +62,7 @@ class IndexedFile:
     count: int
     particulars: dict[str, Any]
     day_starts: list[tuple[int, int]]
+    told: list[tuple[int, int, int]]
 
     @property
     def kind(self) -> str:
@@ -85,6 +89,19 @@ class IndexedFile:
     def event_day(self) -> int:
         """Return the day of the event that it tells of as an ordinal; 0 for none."""
         return self.days[-1] if "day" in self.particulars else 0
+
+    def naming(self, days: Iterable[DayRange]) -> set[int]:
+        """Return the numbers of its passages that name some days by date.
+
+        Args:
+            days: those asked for; a passage counts that tells of one of them.
+        """
+        found: set[int] = set()
+        for place, first, last in self.told:
+            named = DayRange(first, last)
+            if any(asked.is_told_by(named) for asked in days):
+                found.add(self.first + place)
+        return found
 
     def day(self, number: int) -> int:
         """Return the day of a passage as an ordinal: its own, or the file's."""
@@ -151,14 +168,10 @@ class Corpus:
     def _starts(self) -> list[int]:
         return [file.first for file in self.files]
 
-    def dated(self, first: int, last: int) -> list[IndexedFile]:
-        """Return the files with a day from `first` to `last`.
-
-        Args:
-            first, last: days as ordinals; both count. A file without a day has none.
-        """
-        begin = bisect.bisect_left(self._places_by_day, (first, 0))
-        end = bisect.bisect_left(self._places_by_day, (last + 1, 0))
+    def dated(self, days: DayRange) -> list[IndexedFile]:
+        """Return the files that were said on some days, or whose event is on them."""
+        begin = bisect.bisect_left(self._places_by_day, (days.first, 0))
+        end = bisect.bisect_left(self._places_by_day, (days.last + 1, 0))
         places = {place for _, place in self._places_by_day[begin:end]}
         return [self.files[place] for place in sorted(places)]
 

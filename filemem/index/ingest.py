@@ -11,7 +11,8 @@ from filemem.index.snapshot import Builder
 from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
 from filemem.store.paths import PROFILE, when_of
 from filemem.store.roles import Role
-from filemem.text import terms
+from filemem.text import dates, terms
+from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK
 
 PAUSE_MINUTES = 45  # after which what is said no longer replies to what was said before
@@ -39,6 +40,7 @@ def add_file(
     memory = parse(path, data or b"")
     particulars: dict[str, Any] = {}
     day_starts: list[tuple[int, int]] = []
+    told: list[tuple[int, int, int]] = []
     if data is None or len(data) > LARGEST or memory.binary:
         when = when_of(path)
         date = when.date if when else None
@@ -46,6 +48,7 @@ def add_file(
         date = memory.date
         particulars = _particulars(memory)
         day_starts = _add_passages(builder, memory)
+        told = _dates_told(memory)
         event = memory.metadata.get("day")
         if event:  # behind the passages, which were said on other days
             day_starts.append((builder.next - first, event.toordinal()))
@@ -59,6 +62,7 @@ def add_file(
             count=builder.next - first,
             particulars=particulars,
             day_starts=day_starts,
+            told=told,
         )
     )
 
@@ -128,6 +132,25 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     return day_starts
 
 
+def _dates_told(memory: Memory) -> list[tuple[int, int, int]]:
+    """Return the dates in the texts of a memory, as an IndexedFile has them.
+
+    Those without a year are the nearest to the day on which they were said; a memory
+    without a day has none.
+    """
+    found: list[tuple[int, int, int]] = []
+    for number, window in enumerate(memory.windows):
+        passage = memory.passages[window.place]
+        said_on = passage.day or memory.date
+        if said_on is None:
+            continue
+        text = passage.text[window.start : window.end]
+        for span in dates.dates_in(text, said_on):
+            days = DayRange.of(span)
+            found.append((number, days.first, days.last))
+    return found
+
+
 def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:
     """Return how passages of a memory name what they retell, if any may.
 
@@ -139,7 +162,10 @@ def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens of a text without the stop words."""
+    """Return the tokens of a text without the stop words.
+
+    A name that hyphens join is there in its parts and as a whole.
+    """
     if not text:
         return []
     found = terms.tokens(text) + terms.compounds(text)
@@ -147,8 +173,13 @@ def _tokens(text: str) -> list[str]:
 
 
 def pauses(times: Sequence[str]) -> list[bool]:
-    """Tell of each turn, by its clock, whether it comes PAUSE_MINUTES or longer after
-    the one before it, or earlier in the day."""
+    """Tell of each turn whether it comes PAUSE_MINUTES or longer after the one before.
+
+    So does one that is earlier in the day.
+
+    Args:
+        times: of the turns, as `HH:MM`; '' for one that has none.
+    """
     clocks = {time: int(time[:-3]) * 60 + int(time[-2:]) for time in set(times) if time}
     found = []
     last = -1  # not known yet

@@ -1,7 +1,6 @@
 """What happened when, as memories tell it."""
 
 import datetime as dt
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,15 +8,12 @@ from filemem.store.facts import plain
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.store.passages import FORGOTTEN, Passage
-from filemem.text.dates import mentioned, nearest
+from filemem.text.dates import settled
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
 from filemem.text.spans import Span, one_day
 
-_NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
-"""*At Christmas* and *in May* say too little of a day."""
 MAX_TEXT_CHARS = 2_000  # of a passage that say what happened
-MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little of a day
 
 
 @dataclass(frozen=True)
@@ -107,12 +103,7 @@ def _span_told(memory: Memory, passage: Passage, own_day: dt.date) -> Span:
         return one_day(since or own_day)
     event_day = memory.metadata.get("day")
     text = passage.text[:MAX_TEXT_CHARS]
-    for mention in mentioned(text, own_day):
-        is_day = _NAMES_A_DAY.search(text, mention.start, mention.end)
-        if not mention.annotated and (mention.relative or not is_day):
-            continue
-        span = nearest(mention, own_day)
-        is_short = (span.end - span.start).days <= MAX_SPAN_DAYS
-        if is_short and event_day in (None, span.start):
+    for span in settled(text, own_day):
+        if event_day in (None, span.start):
             return span
     return one_day(event_day or own_day)

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from filemem.index import Corpus, IndexedFile
+from filemem.search.days import files_of
 from filemem.search.query import QueryWord
 from filemem.search.search_request import SearchRequest
+from filemem.text.dayrange import DayRange
 
 MAX_FILES = 45
 MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
@@ -205,10 +207,12 @@ def _promising_files(
     sums = _promises(request, occurrences, query_weight)
     best = best_of_files(sums, corpus)
     for_day = query_weight * request.weights.on_day
-    for days in request.query.days:
-        for reach in (0, TOLD_DAYS):  # the day itself is in both
-            for entry in corpus.dated(days.first - reach, days.last + reach):
-                best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
+    of_days = files_of(corpus, request.query.days)
+    for days in request.query.days:  # told of on them, or shortly before or after
+        around = DayRange(days.first - TOLD_DAYS, days.last + TOLD_DAYS)
+        of_days += corpus.dated(around)
+    for entry in of_days:
+        best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
     promises: Values = {}
     promising: list[IndexedFile] = []
     for first, value in best.items():

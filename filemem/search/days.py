@@ -2,14 +2,15 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from filemem.index import Corpus
-from filemem.search.validity import FIRST_DAY, LAST_DAY
+from filemem.index import Corpus, IndexedFile
+from filemem.search.validity import FIRST_DAY, LAST_DAY, tells_of
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.expressions import Mention
+from filemem.text.spans import Span
 
 RECENT_DAYS = 14
 DAYS_OF_A_FEW = {
@@ -26,10 +27,14 @@ DAYS_OF_A_FEW = {
 }
 """How many days the last few of a unit reach back, about."""
 
-_SINCE = re.compile(r"\b(?:since|after)\s+(?:the\s+)?$|$(?<=[自从])", re.IGNORECASE)
-_UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
-_SINCE_BEHIND = re.compile(r"[之以](?:来|后)|后(?![期面来天])")
-_UNTIL_BEHIND = re.compile(r"[之以]前|前(?![期面后天])")
+# Words before a mention, and in Chinese behind it, that make it an end of a range.
+_SINCE = re.compile(r"\bsince\s+(?:the\s+)?$|[自从]$", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(?:until|till)\s+(?:the\s+)?$", re.IGNORECASE)
+_AFTER = re.compile(r"\bafter\s+(?:the\s+)?$", re.IGNORECASE)
+_BEFORE = re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE)
+_SINCE_BEHIND = re.compile("[之以]来")
+_AFTER_BEHIND = re.compile("[之以]后|后(?![期面来天])")
+_BEFORE_BEHIND = re.compile("[之以]前|前(?![期面后天])")
 _TO = re.compile(r"\s*(?:\b(?:to|until|till|through)\b|[-–—~～到至])\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE)
@@ -68,15 +73,11 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
         today: the day on which it is asked.
     """
     newest = _newest_day(corpus, today)
-    mentions = dates.mentioned(question, today)
-    if not _any_dated(corpus, mentions):
-        from_newest = dates.mentioned(question, newest)
-        if _any_dated(corpus, from_newest):
-            mentions = from_newest
+    mentions = _mentions(question, corpus, today, newest)
     in_simplified = terms.simplified(question)  # as long, so that places hold for both
     if not mentions:
         return _vague_days(question, in_simplified, today, newest)
-    settled = [_settled(mention, corpus, newest) for mention in mentions]
+    settled = [_settled(mention, corpus) for mention in mentions]
     ranges: list[DayRange] = []
     pieces: list[str] = []
     for place, mention in enumerate(settled):
@@ -113,28 +114,79 @@ def _vague_days(
     return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,))
 
 
-def _settled(mention: Mention, corpus: Corpus, newest: dt.date) -> Mention:
-    """Return a mention that may be one of two days as the one that memories have."""
-    if mention.other is None or mention.other.start <= newest:
-        return mention
-    only_one = mention._replace(other=None)
-    return only_one if _any_dated(corpus, [only_one]) else mention
+def _mentions(
+    question: str, corpus: Corpus, today: dt.date, newest: dt.date
+) -> tuple[Mention, ...]:
+    """Return what a question names, as of today or as of the newest memory.
+
+    The latter if the memory ends before all that it names as of today. What is to come
+    counts from today alone.
+
+    Args:
+        question: its text.
+        corpus: the files with their days.
+        today: the day on which it is asked.
+        newest: the day of the newest memory.
+    """
+    mentions = dates.mentioned(question, today)
+    is_to_come = any(mention.span.start > today for mention in mentions)
+    if is_to_come or _any_known(corpus, mentions):
+        return mentions
+    from_newest = dates.mentioned(question, newest)
+    return from_newest if _any_known(corpus, from_newest) else mentions
 
 
-def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
-    """Say whether a memory is dated on one of the days."""
-    return any(
-        corpus.dated(span.start.toordinal(), span.end.toordinal())
-        for mention in mentions
-        for span in mention.spans
-    )
+def _any_known(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
+    """Say whether a memory is of what one of the mentions may name."""
+    for mention in mentions:
+        if any(_is_known(corpus, span) for span in mention.spans):
+            return True
+    return False
+
+
+def _settled(mention: Mention, corpus: Corpus) -> Mention:
+    """Return a mention that may be one of two days as the one that memories know."""
+    known = [span for span in mention.spans if _is_known(corpus, span)]
+    if len(known) == 1:
+        return mention._replace(span=known[0], other=None)
+    return mention
+
+
+def files_of(corpus: Corpus, days: Collection[DayRange]) -> list[IndexedFile]:
+    """Return the files that are of some days, each once.
+
+    These were said on one of them, name one by date, are of an event on one, or tell
+    what held then. All days count alike.
+
+    Args:
+        corpus: the files with their days.
+        days: those asked for; of none there are no files.
+    """
+    if not days:
+        return []
+    files: dict[str, IndexedFile] = {}
+    for one in days:
+        for entry in corpus.dated(one):
+            files[entry.path] = entry
+    for entry in corpus.files:
+        if entry.naming(days) or tells_of(entry, days):
+            files[entry.path] = entry
+    return list(files.values())
+
+
+def _is_known(corpus: Corpus, span: Span) -> bool:
+    """Say whether something was said on one of the days, or names one."""
+    days = DayRange.of(span)
+    if corpus.dated(days):
+        return True
+    return any(entry.naming([days]) for entry in corpus.files)
 
 
 def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayRange]:
     """Return the days of a mention.
 
-    It reaches to the end of the next one in `from March to May`, and has all days after
-    it in `since May`.
+    It reaches to the end of the next one in `from March to May`. It has its own days in
+    `since May` and `until May`, and none of them in `after May` and `before May`.
 
     Args:
         question: its text.
@@ -144,17 +196,19 @@ def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayR
     here = mentions[place]
     if place and _joined(question, mentions[place - 1], here):
         return []
-    ranges: list[DayRange] = []
-    for span in here.spans:
-        ranges.append(DayRange(span.start.toordinal(), span.end.toordinal()))
+    ranges = list(map(DayRange.of, here.spans))
     for following in mentions[place + 1 : place + 2]:
         if _joined(question, here, following):
             return [_up_to(question, days.first, following) for days in ranges]
-    before = question[: here.start]
-    if here.since or _SINCE.search(before) or _SINCE_BEHIND.match(question, here.end):
+    above = question[: here.start]
+    if here.since or _SINCE.search(above) or _SINCE_BEHIND.match(question, here.end):
         return [DayRange(days.first, LAST_DAY) for days in ranges]
-    if _UNTIL.search(before) or _UNTIL_BEHIND.match(question, here.end):
+    if _UNTIL.search(above):
         return [DayRange(FIRST_DAY, days.last) for days in ranges]
+    if _AFTER.search(above) or _AFTER_BEHIND.match(question, here.end):
+        return [DayRange(days.last + 1, LAST_DAY) for days in ranges]
+    if _BEFORE.search(above) or _BEFORE_BEHIND.match(question, here.end):
+        return [DayRange(FIRST_DAY, days.first - 1) for days in ranges]
     return ranges
 
 

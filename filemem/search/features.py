@@ -20,7 +20,7 @@ from filemem.search.candidates import (
     best_of_files,
 )
 from filemem.search.search_request import SearchRequest
-from filemem.search.validity import held_days, tells_when
+from filemem.search.validity import tells_of
 from filemem.search.weights import Weights
 from filemem.text.dayrange import DayRange
 
@@ -255,9 +255,12 @@ def _matches(
     document = request.file_weight(entry)
     days = request.query.days
     is_told = bool(days) and tells_of(entry, days)
+    naming = entry.naming(days)
     matches: list[Ranked] = []
     for number in entry.numbers:
-        day = ON_DAY if is_told else day_share(entry.day(number), days)
+        day = day_share(entry.day(number), days)
+        if is_told or number in naming:
+            day = ON_DAY
         if number not in likely and not (day and request.admits(entry, number)):
             continue
         speaker = 0.0
@@ -306,10 +309,3 @@ def day_share(said_on: int, days: Sequence[DayRange]) -> float:
         if said_on and around.holds(said_on):
             return NEAR_DAY
     return 0.0
-
-
-def tells_of(entry: IndexedFile, days: Sequence[DayRange]) -> bool:
-    """Say whether front matter tells of some days: of an event, or what held."""
-    if entry.event_day:
-        return any(asked.holds(entry.event_day) for asked in days)
-    return tells_when(entry) and any(map(held_days(entry).overlaps, days))

@@ -4,7 +4,7 @@ import datetime as dt
 
 from filemem.index import Corpus
 from filemem.search.candidates import Candidates
-from filemem.search.features import tells_of
+from filemem.search.days import files_of
 from filemem.search.query import Query
 from filemem.search.results import Hit
 from filemem.search.search_request import SearchRequest
@@ -100,9 +100,7 @@ def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
         return []
     entries = corpus.files
     for days in query.days:
-        if corpus.dated(days.first, days.last):
-            return []
-        if any(tells_of(entry, (days,)) for entry in entries):
+        if files_of(corpus, (days,)):
             return []
     newest = max((entry.date for entry in entries), default=0)
     return [days for days in query.days if days.first <= newest]

@@ -16,7 +16,6 @@ from filemem.text import dates
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import count_tokens
 
-MAX_NAMED_DAYS = 7  # of a span that a text names, to be of each of its days
 LINE_TOKENS = 20  # a line's number and speaker, and its heading
 
 
@@ -118,7 +117,7 @@ def first_day_named(
     Args:
         text: in English or Chinese.
         said_on: the day from which `yesterday` counts.
-        days: those asked for; a month that is named is none of its days.
+        days: those asked for.
     """
     if not days:
         return 0
@@ -126,10 +125,9 @@ def first_day_named(
     found: list[int] = []
     for mention in dates.mentioned(text, day):
         span = dates.nearest(mention, day)
-        is_long = (span.end - span.start).days > MAX_NAMED_DAYS
-        named = DayRange(span.start.toordinal(), span.end.toordinal())
+        named = DayRange.of(span)
         for asked in days:
-            if asked.overlaps(named) and (not is_long or asked.contains(named)):
+            if asked.is_told_by(named):
                 first = max(asked.first, named.first)
                 found.append(asked.last if named.contains(asked) else first)
     return min(found, default=0)

@@ -1,6 +1,7 @@
 """When what a memory says is so, by its front matter as the index has it."""
 
 import datetime as dt
+from collections.abc import Iterable
 
 from filemem.index import IndexedFile
 from filemem.store.paths import when_of
@@ -10,6 +11,7 @@ CERTAIN = 0.7  # the confidence below which a memory is marked
 FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
 _ALWAYS = DayRange(FIRST_DAY, LAST_DAY)
+_INTERVAL = frozenset(("valid_from", "valid_until"))
 _LIMITS = frozenset(("valid_from", "valid_until", "supersedes", "superseded_by"))
 
 
@@ -33,9 +35,19 @@ def held_days(entry: IndexedFile) -> DayRange:
     return DayRange(first, last)
 
 
-def tells_when(entry: IndexedFile) -> bool:
-    """Say whether front matter says when a memory holds."""
-    return bool(_day(entry, "valid_from") or _day(entry, "valid_until"))
+def tells_of(entry: IndexedFile, days: Iterable[DayRange]) -> bool:
+    """Say whether front matter tells of some days: of an event, or what held.
+
+    Args:
+        entry: a file.
+        days: those asked for. An interval counts if it has one of them; an end that is
+            not known is open.
+    """
+    if entry.event_day:
+        return any(asked.holds(entry.event_day) for asked in days)
+    if _INTERVAL.isdisjoint(entry.particulars):
+        return False
+    return any(map(held_days(entry).overlaps, days))
 
 
 def is_superseded(entry: IndexedFile, day: dt.date) -> bool:

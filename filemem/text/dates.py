@@ -14,6 +14,7 @@ The expressions stand in `data/dates.txt`, each with the function of
 
 import contextlib
 import re
+from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
 
@@ -31,6 +32,18 @@ from filemem.text.terms import simplified
 QUOTE_CHARACTERS = 1000  # before an expression in which a quote is looked for
 MAX_VAGUE_DAYS = 7  # of what a bound names that its words look back on
 
+MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little of a day
+
+DATE_CHARACTERS = 20  # of a date before its month and behind the day
+
+_NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
+_NUMBER = re.compile(r"\d|月")
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_DATE_CUE = re.compile(
+    r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{4}|月"
+    rf"|{_MONTH}[a-z.]*\s{{1,3}}\d|\d(?:st|nd|rd|th)?,?\s{{1,3}}(?:of\s)?{_MONTH}",
+    re.IGNORECASE,
+)
 _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 # The name of a file that is cited: its words are of its own day.
 _CITED = re.compile(r"(?<=/\d{4}-\d\d-\d\d)-[^\s/]+?\.(?:md|ya?ml|txt)\b")
@@ -120,6 +133,55 @@ def _bracket(mention: Mention, named: str) -> str:
         return f"[{in_words(mention.span, chinese=True)}{since}]"
     since = "since " if mention.since else ""
     return f" [{since}{in_words(mention.span, chinese=False)}]"
+
+
+def settled(text: str, today: date) -> Iterator[Span]:
+    """Yield the days and short spans that a text names beyond doubt, in order.
+
+    These are dates, of those without a year the nearest one, and what `annotate` writes
+    out. *At Christmas* and *in May* say too little.
+    """
+    for mention in mentioned(text, today):
+        if _is_settled(mention, text, today):
+            yield nearest(mention, today)
+
+
+def dates_in(text: str, today: date) -> Iterator[Span]:
+    """Yield the dates of a text that `settled` yields, in order.
+
+    It is quick, as only what stands around a month or a row of numbers is read.
+
+    Args:
+        text: in English or Chinese.
+        today: the day to which a date without a year is nearest.
+    """
+    if not _NUMBER.search(text):
+        return
+    for cue in _DATE_CUE.finditer(text):
+        first = max(0, cue.start() - DATE_CHARACTERS)
+        around = text[first : cue.end() + DATE_CHARACTERS]
+        for mention in mentioned(around, today):
+            if not mention.start <= cue.start() - first < mention.end:
+                continue
+            if not mention.relative and _is_settled(mention, around, today):
+                yield nearest(mention, today)
+
+
+def _is_settled(mention: Mention, text: str, today: date) -> bool:
+    """Tell whether a mention settles which day it is, or which few.
+
+    Args:
+        mention: of a date, or of what `annotate` writes out.
+        text: in which it stands.
+        today: the day to which a date without a year is nearest.
+    """
+    span = nearest(mention, today)
+    if (span.end - span.start).days > MAX_SPAN_DAYS:
+        return False
+    if mention.annotated:
+        return True
+    is_day = _NAMES_A_DAY.search(text, mention.start, mention.end) is not None
+    return is_day and not mention.relative
 
 
 def nearest(mention: Mention, today: date) -> Span:

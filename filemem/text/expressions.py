@@ -175,8 +175,10 @@ class Expression:
 
     def __getitem__(self, part: str) -> str:
         """Return a part in lower case; empty if it is missing."""
-        found = self.match.groupdict().get(f"{part}{self._number}")
-        return (found or "").lower()
+        name = f"{part}{self._number}"
+        if name not in self.match.re.groupindex:
+            return ""
+        return (self.match[name] or "").lower()
 
     def names(
         self,

@@ -19,6 +19,7 @@ from filemem.index.snapshot import unpack
 from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text import terms
+from filemem.text.dayrange import DayRange
 
 TALK = "sessions/2026/2026-05-04-0930-tea.md"
 WALK = "sessions/2026/2026-05-05-1000-walk.md"
@@ -64,7 +65,7 @@ def write_fact(folder: Folder, day: int, text: str) -> None:
 
 def test_a_file_without_a_day_is_of_no_day(folder: Folder) -> None:
     lay(folder.root, {"notes/undated.md": "Fed the cat.\n"})
-    dated = Index(folder).corpus().dated(-14, dt.date.max.toordinal())
+    dated = Index(folder).corpus().dated(DayRange(-14, dt.date.max.toordinal()))
     assert sorted(entry.path for entry in dated) == sorted(FILES)
 
 

@@ -200,3 +200,84 @@ def test_what_comes_is_answered_by_what_names_its_days_in_their_order(
     shown = [line.split(".md")[0].rpartition("-")[2] for line in lines]
     assert shown[: len(plans.split())] == plans.split()
     assert "No memory" not in answer and "All of it is weak" not in answer
+
+
+BARBECUE = {"facts/2026/2026-06-01-barbecue.md": "Barbecue on {}.\n"}
+SPELT = """
+2026-07-04      What is on 4 July?
+2026-07-04      plans for next month
+4 July          What is on 4 July 2026?
+2026年7月4日    下个月有什么安排？
+July 4th, 2026  7月4日有什么事？
+"""
+
+
+@pytest.mark.parametrize(("written", "query"), rows(SPELT))
+def test_a_coming_day_is_answered_by_what_names_it_however_both_are_spelt(
+    tmp_path: Path, written: str, query: str
+) -> None:
+    files = {path: text.format(written) for path, text in BARBECUE.items()}
+    answer = ask(tmp_path, files, query, dt.date(2026, 6, 20))
+    assert "Barbecue" in answer and "No memory is dated" not in answer
+
+
+@pytest.mark.parametrize(
+    "query", ["What was going on in May 2025?", "May 2025", "2025年5月在做什么？"]
+)
+def test_days_are_answered_by_what_held_on_them_whatever_its_words(
+    tmp_path: Path, query: str
+) -> None:
+    front = "---\nvalid_from: 2025-05-03\nvalid_until: 2025-05-20\n---\n"
+    files = {"facts/2026/2026-01-05-lyon.md": f"{front}Stays in Lyon.\n"}
+    assert "Stays in Lyon" in ask(tmp_path, files, query)
+
+
+BORDERS = """
+before May 2023?           2023-04-30  held
+before 10 May 2023?        2023-05-09  held
+until May 2023?            2023-05-31  held
+Ann在2023年5月之前住在哪？  2023-04-30  held
+after 2023?                2024-01-01  holds
+since 2023?                2023-01-01  holds
+2023年以后呢？              2024-01-01  holds
+2023年以来呢？              2023-01-01  holds
+"""
+
+
+@pytest.mark.parametrize(("query", "day", "end"), rows(BORDERS))
+def test_what_is_before_or_after_a_time_is_not_in_it(
+    tmp_path: Path, query: str, day: str, end: str
+) -> None:
+    """*Since* and *until* have the time itself."""
+    lay(tmp_path / "ann", {"facts/2023-05-10-a.md": "Ann is in Lagos.\n"})
+    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    [days] = named_days(query, corpus, TODAY).ranges
+    border = days.last if end == "held" else days.first
+    assert str(dt.date.fromordinal(border)) == day
+
+
+def test_the_home_of_before_comes_before_the_one_that_began_in_that_month(
+    tmp_path: Path,
+) -> None:
+    until = "---\nvalid_until: 2023-05-10\nsuperseded_by: facts/2023-05-10-lagos.md"
+    files = {
+        "facts/2021-02-01-faro.md": f"{until}\n---\nAnn lives in Faro.\n",
+        "facts/2023-05-10-lagos.md": "---\nvalid_from: 2023-05-10\n"
+        "supersedes: facts/2021-02-01-faro.md\n---\nAnn lives in Lagos.\n",
+    }
+    answer = ask(tmp_path, files, "Where did Ann live before May 2023?")
+    assert answer.index("in Faro") < answer.index("in Lagos")
+
+
+@pytest.mark.parametrize(
+    "query", ["What is planned for next month?", "下个月有什么安排？"]
+)
+def test_what_is_to_come_never_counts_from_an_old_memory(
+    tmp_path: Path, query: str
+) -> None:
+    files = {
+        "facts/2026-10-05-concert.md": "---\nday: 2026-11-12\n---\nConcert with Ben.\n",
+        "facts/2026-10-04-dentist.md": "Dentist on 3 December 2026.\n",
+    }
+    answer = ask(tmp_path, files, query, dt.date(2026, 11, 30))
+    assert "Dentist" in answer and "Concert" not in answer
