@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filemem import Store
 from filemem.index import Index, of
 from filemem.search.searching import search_files
 from filemem.search.weights import WEIGHTS, Weights
+from filemem.store.users import StoreFolder
 from filemem.tools import render
 
 SETS = ("longmemeval", "messy", "assistant", "locomo", "locomo-zh", "lifebench")
@@ -96,7 +96,7 @@ def people(name: str, data: Any, recall: Any, folder: Path, every: int) -> list[
         if name in LARGE_SETS:
             questions = questions[::every]
         asked = questions[0].get("asked") or dt.datetime.now()
-        index = of(Store(root).user(user["name"]).folder)
+        index = of(StoreFolder(root).folder(user["name"]))
         found.append(Person(index, questions, evidence, asked.date()))
     return found
 

@@ -18,9 +18,10 @@ import real
 from benchmarks.answers import marks
 from benchmarks.answers.data import Question
 from benchmarks.answers.marks import grid
-from filemem import Store, User
+from filemem import User
 from filemem.jobs import compact, sweep
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 BUDGET = 8000  # characters: 2,000 tokens
 YEAR = dt.timedelta(days=365)
@@ -60,7 +61,7 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float]]:
                 settings += f"summary_share: {share_kept}\n"
             Path(root, "filemem.yaml").write_text(settings)
             real.write(Path(root, real.USER), real.files(person.sessions))
-            user, asked = Store(root).user(real.USER).folder, person.questions
+            user, asked = StoreFolder(root).folder(real.USER), person.questions
             before, whole = shares(user, asked), size(user, live=False)
             at = (person.sessions[-1].at + YEAR).astimezone()
             compact(user, at)

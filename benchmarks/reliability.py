@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/support"))
 import crash_driver
 from crash_driver import TALK, arm
 
-from filemem import Store, User, jobs
+from filemem import User, jobs
 from filemem import index as indexes
 from filemem.errors import FilememError
 from filemem.forget.plan import plan_deletion
@@ -164,7 +164,7 @@ def _stores() -> Iterator[Path]:
 
 
 def _fill(root: Path) -> None:
-    user = Store(root).user("ann").folder
+    user = StoreFolder(root).folder("ann")
     for path, text in FILES.items():
         Path(user.root, path).parent.mkdir(parents=True, exist_ok=True)
         Path(user.root, path).write_bytes(text.encode())
@@ -207,14 +207,14 @@ def _fill_git(place: Path) -> None:
     _git(place / "other", "commit", "--quiet", "--all", "--message", "Elsewhere")
     _git(place / "other", "push", "--quiet")
     shutil.rmtree(place / "other")
-    jobs.sweep(Store(store).user("ann").folder, AT)
+    jobs.sweep(StoreFolder(store).folder("ann"), AT)
     (place / "commit").write_text(_git(store, "rev-parse", "HEAD"))
     with open(store / "ann" / DRAFT, "a") as file:
         file.write("A line of her own, not committed.\n")
 
 
 def memories(root: Path) -> dict[str, bytes]:
-    user = Store(root).user("ann").folder
+    user = StoreFolder(root).folder("ann")
     return {path: user.read(path) for path in user.paths()}
 
 
@@ -257,7 +257,7 @@ def attempted(
         try:
             made = arm(limit, then)
             try:
-                _job(job)(Store(root).user("ann").folder)
+                _job(job)(StoreFolder(root).folder("ann"))
                 code = 0
             except (FilememError, OSError):
                 code = 2
@@ -320,7 +320,7 @@ def _tried(
     begin = memories(first / "store")
     undisturbed = folder / f"{job}-undisturbed"
     shutil.copytree(first, undisturbed)
-    _job(job)(Store(undisturbed / "store").user("ann").folder)
+    _job(job)(StoreFolder(undisturbed / "store").folder("ann"))
     wanted, uncommitted = (
         memories(undisturbed / "store"),
         _left_in_git(undisturbed / "store"),
@@ -332,7 +332,7 @@ def _tried(
         found["done"] += 1
         found[_ENDS.get(status, "broke")] += 1
         gone = lost(begin, memories(store), job)
-        _job(job)(Store(store).user("ann").folder)
+        _job(job)(StoreFolder(store).folder("ann"))
         after = memories(store)
         gone += lost(begin, after, job)
         found["lost"] += bool(gone)
@@ -418,7 +418,7 @@ def _on_full_disk(disk: Path, job: str, room: int, found: Counter[str]) -> None:
     found["said so" if status == 2 else "went on"] += 1
     gone = lost(before, memories(disk / "store"), job)
     (disk / "filler").unlink()
-    _job(job)(Store(disk / "store").user("ann").folder)
+    _job(job)(StoreFolder(disk / "store").folder("ann"))
     gone += lost(before, memories(disk / "store"), job)
     found["lost"] += bool(gone)
     if gone:
@@ -438,7 +438,7 @@ def _child(work: Callable[[], None]) -> int:
 
 def _speaker(root: Path, path: str, name: str, end: float, acknowledged: Path) -> None:
     """Say turn after turn, noting each once it was kept."""
-    talk, number = Transcript(Store(root).user("ann").folder, path), 0
+    talk, number = Transcript(StoreFolder(root).folder("ann"), path), 0
     with open(acknowledged, "w", buffering=1) as log:
         while time.monotonic() < end:
             talk.add(name, f"{name} turn {number}", AT)
@@ -469,11 +469,11 @@ def writers() -> Counter[str]:
     found = Counter[str]()
     with _stores() as folder:
         root, end = folder / "begin/store", time.monotonic() + WRITING
-        shared = Path(Store(root).user("ann").folder.absolute(NEW))
+        shared = Path(StoreFolder(root).folder("ann").absolute(NEW))
         other = Path(
-            Store(root)
-            .user("ann")
-            .folder.absolute("sessions/2026/2026-09-17-1105-the-eel.md")
+            StoreFolder(root)
+            .folder("ann")
+            .absolute("sessions/2026/2026-09-17-1105-the-eel.md")
         )
         paths = [NEW, NEW, NEW, "sessions/2026/2026-09-17-1105-the-eel.md", "", ""]
         logs = [folder / f"log-{n}" for n in range(6)]
@@ -493,7 +493,7 @@ def writers() -> Counter[str]:
             )
         turns = [line for log in logs for line in log.read_text().splitlines()]
         found["done"] = len(turns)
-        user = Store(root).user("ann").folder
+        user = StoreFolder(root).folder("ann")
         found["saved over"] = len(_absent(root, turns))
         noticed = saved_over.lost(user)
         texts = {turn.text for gone in noticed.values() for turn in gone}

@@ -4,12 +4,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from filemem.api import Conversation as Conversation
     from filemem.api import Forgotten as Forgotten
     from filemem.api import Info as Info
     from filemem.api import Proposed as Proposed
     from filemem.api import Store as Store
     from filemem.api import User as User
-    from filemem.chat.conversation import Conversation as Conversation
     from filemem.chat.listener import Notice as Notice
     from filemem.chat.listener import Text as Text
     from filemem.chat.listener import ToolCalled as ToolCalled
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from filemem.tools.toolbox import Toolbox as Toolbox
 
 _PLACES = {
-    "api": "Forgotten Info Proposed Store User",
-    "chat.conversation": "Conversation",
+    "api": "Conversation Forgotten Info Proposed Store User",
     "chat.listener": "Notice Text ToolCalled",
     "errors": "Busy Changed DiskError FilememError NotFound Problem Refused",
     "git.command": "GitError",

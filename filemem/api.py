@@ -4,18 +4,21 @@ Everything here may be called from several threads: readers take no lock, writer
 user wait for each other. A disk that refuses is a DiskError with the cause.
 """
 
+import asyncio
 import contextlib
 import datetime as dt
 import functools
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import Any, Self
 
 from filemem import importers, index, jobs, overview
-from filemem.chat.conversation import Conversation
+from filemem.chat import conversation as chats
+from filemem.chat.listener import Event, Listener, Text, ignore
 from filemem.chat.recall import prompt_context
 from filemem.errors import (
     DiskError,
@@ -38,7 +41,6 @@ from filemem.learn.consolidate import cost
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
-from filemem.learn.records import WRITTEN
 from filemem.learn.remember import Asked, reject
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
@@ -121,7 +123,7 @@ class Proposed:
         self._decide(_rejected)
 
     def _decide(self, how: Callable[..., Applied]) -> None:
-        folder = self.user.folder
+        folder = self.user._folder
         at = self.user.now()
         with _disk_told(), JobRun(folder, "review", at, exclusive=False) as run:
             found = proposals.read(folder, self.path)
@@ -156,11 +158,94 @@ def _ignore(event: MemoryEvent) -> None:
     """Hear nothing."""
 
 
+Piece = str | Exception
+"""Of an answer: a text; '' behind the last, or what ended it too soon."""
+
+
+def _hand_text(hand: Callable[[Piece], None], event: Event) -> None:
+    if isinstance(event, Text) and event.text:
+        hand(event.text)
+
+
+def _hand_to_loop(
+    loop: asyncio.AbstractEventLoop, heard: asyncio.Queue[Piece], piece: Piece
+) -> None:
+    """Hand a piece to who waits in a loop; one that has ended hears nothing."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(heard.put_nowait, piece)
+
+
+def _raised(piece: Piece) -> str:
+    """Return a piece of text; raise an error."""
+    if isinstance(piece, Exception):
+        raise piece
+    return piece
+
+
+class Conversation:
+    """A talk with a model, or with quotes; each turn is on disk at once.
+
+    `User.conversation` begins one, or takes one up again.
+    """
+
+    def __init__(self, talk: chats.Conversation) -> None:
+        self._talk = talk
+
+    @property
+    def path(self) -> str:
+        """Where the session lies; '' before anything is said."""
+        return self._talk.transcript.path
+
+    @_disk_told()
+    def say(self, text: str, listen: Listener = ignore) -> str:
+        """Keep what the person said, answer it, keep the answer, and return that.
+
+        Args:
+            text: the message.
+            listen: hears Text, ToolCalled and Notice meanwhile; what it raises ends
+                the answer.
+
+        Raises:
+            FilememError: the message is empty.
+            ModelError, or what `listen` raises: all that was said by then is on disk.
+        """
+        return self._talk.say(text, listen)
+
+    def stream(self, text: str) -> Iterator[str]:
+        """Say something, and yield the answer piece by piece as it comes.
+
+        Raises as `say` does. Whoever stops to listen has the answer kept all the same.
+        """
+        heard = SimpleQueue[Piece]()
+        self._begin(text, heard.put)
+        while piece := heard.get():
+            yield _raised(piece)
+
+    async def astream(self, text: str) -> AsyncIterator[str]:
+        """Do what `stream` does, in asyncio, which goes on meanwhile."""
+        heard = asyncio.Queue[Piece]()
+        loop = asyncio.get_running_loop()
+        self._begin(text, functools.partial(_hand_to_loop, loop, heard))
+        while piece := await heard.get():
+            yield _raised(piece)
+
+    def _begin(self, text: str, hand: Callable[[Piece], None]) -> None:
+        """Say something in a thread, which hands on each piece of the answer."""
+        threading.Thread(target=self._say_into, args=(text, hand)).start()
+
+    def _say_into(self, text: str, hand: Callable[[Piece], None]) -> None:
+        """Say something; '', or what `say` raised, is handed on at last."""
+        try:
+            self.say(text, functools.partial(_hand_text, hand))
+            hand("")
+        except Exception as error:  # noqa: BLE001  raised by who listens
+            hand(error)
+
+
 class User:
     """One person's memories: what keeps, finds, maintains and forgets them.
 
-    A store makes it, with its model, clock and listener. `folder` is the folder of
-    files that filemem's own modules take.
+    A store makes it, with its model, clock and listener.
     """
 
     def __init__(
@@ -170,24 +255,25 @@ class User:
         clock: Clock | None = None,
         on_event: OnEvent = _ignore,
     ) -> None:
-        self.folder = folder
+        self._folder = folder
         self._given = model
         self._clock = clock
         self._on_event = on_event
+        folder.tell = self._tell
 
     def __repr__(self) -> str:
-        return f"<User {self.folder.name} in {self.folder.store}>"
+        return f"<User {self._folder.name} in {self._folder.store}>"
 
     @property
     def name(self) -> str:
         """The user's name, from which that of the folder is made."""
-        return self.folder.name
+        return self._folder.name
 
     @property
     def profile(self) -> str:
         """The text of profile.md, who this is and how to talk to them; '' for none."""
         try:
-            return self.folder.memory(PROFILE).text
+            return self._folder.memory(PROFILE).text
         except NotFound:
             return ""
 
@@ -211,16 +297,16 @@ class User:
         front = {PERSON_KEY: one_line(name).strip(), ZONE_KEY: zone}
         wanted = {key: quoted(value) for key, value in front.items() if value}
         if name:
-            former = self.folder.own_names() - {self.name, front[PERSON_KEY]}
+            former = self._folder.own_names() - {self.name, front[PERSON_KEY]}
             if former:
                 wanted["aliases"] = f"[{', '.join(map(quoted, sorted(former)))}]"
         if wanted:
-            with self.folder.locked():
-                if not list(self.folder.existing(PROFILE)):
-                    self.folder.create(PROFILE, "")
+            with self._folder.locked():
+                if not list(self._folder.existing(PROFILE)):
+                    self._folder.create(PROFILE, "")
             self._edit(PROFILE, functools.partial(_with_front, wanted), "info")
-        own = person_zone(self.folder)
-        return Info(self.folder.person, str(own or ""))
+        own = person_zone(self._folder)
+        return Info(self._folder.person, str(own or ""))
 
     def _edit(self, path: str, change: Callable[[bytes], bytes], job: str) -> None:
         """Change a memory's file, and commit that.
@@ -228,9 +314,9 @@ class User:
         Raises:
             Refused: it cannot be edited.
         """
-        with JobRun(self.folder, job, self.now(), exclusive=False) as run:
+        with JobRun(self._folder, job, self.now(), exclusive=False) as run:
             try:
-                self.folder.edit(path, change)
+                self._folder.edit(path, change)
             except ValueError as error:
                 why = f"{path} cannot be edited: {error}; correct it"
                 raise Refused(f"{why}.") from None
@@ -263,15 +349,14 @@ class User:
             FilememError: something is no message.
         """
         began = self._at(at)
-        with JobRun(self.folder, "chat", self.now(), exclusive=False) as run:
+        with JobRun(self._folder, "chat", self.now(), exclusive=False) as run:
             path = importers.add_conversation(
-                self.folder, messages, began, str(id or ""), title or ""
+                self._folder, messages, began, str(id or ""), title or ""
             )
             paths = [path] if path else []
-            usage.note_turns(self.folder, paths, run.started_at.date())
-            talk = f"Talk with {self.folder.person}"
+            usage.note_turns(self._folder, paths, run.started_at.date())
+            talk = f"Talk with {self._folder.person}"
             run.commit(talk, paths, Session=path)
-        self._tell("kept", int(bool(path)))
         return path
 
     @_disk_told()
@@ -327,9 +412,7 @@ class User:
         self, asked: list[Asked], day: dt.date | None, *, with_secrets: bool = False
     ) -> list[str]:
         at = self._at(day)
-        done = jobs.remembered(self.folder, asked, at, with_secrets=with_secrets)
-        written = [one for one in done.decisions if one.action in WRITTEN]
-        self._tell("remembered", len(written))
+        done = jobs.remembered(self._folder, asked, at, with_secrets=with_secrets)
         return [one.path for one in done.decisions]
 
     @_disk_told()
@@ -355,15 +438,15 @@ class User:
         """
         asked = self._metered(self._model(model), stop)
         try:
-            found = jobs.read_conversations(self.folder, self._at(at), asked)
+            found = jobs.read_conversations(self._folder, self._at(at), asked)
         except Stopped as error:
             return replace(report_of([], asked), notes=(str(error),))
         if found.error:
             raise ModelError(found.error)
         done = [found.told()]
         if not asked:
-            done.append(cost(self.folder, None))
-        return self._reported(report_of(done, asked))
+            done.append(cost(self._folder, None))
+        return report_of(done, asked)
 
     # -- looking at it all -------------------------------------------------------------
 
@@ -376,10 +459,10 @@ class User:
             kind: `facts`, `sessions`, `lessons`, `summaries`, `notes` or `profile`.
             after: only those of this day or later.
         """
-        for path in self.folder.paths():
+        for path in self._folder.paths():
             if kind and kind_of(path) != kind:
                 continue
-            memory = self.folder.find(path)
+            memory = self._folder.find(path)
             day = memory.date if memory else None
             if memory and (after is None or (day is not None and day >= after)):
                 yield memory
@@ -397,14 +480,14 @@ class User:
             NotFound: it is no memory, or a fact that something has superseded.
             Refused: it is a conversation, or cannot be edited.
         """
-        where = self.folder.locate(os.fspath(path))
+        where = self._folder.locate(os.fspath(path))
         if kind_of(where) == "facts":
             [path] = self._remembered([Asked(text, replaces=where)], today)
             return self.open_file(path)
         if kind_of(where) == "sessions":
             what = f"{where} is what was said, which is never rewritten"
             raise Refused(f"{what}; remember what holds instead, or forget a turn.")
-        clean = Gate(self.folder).clean(text).text
+        clean = Gate(self._folder).clean(text).text
         change = functools.partial(facts.with_body, where, text=clean)
         self._edit(where, change, "update")
         return self.open_file(where)
@@ -417,7 +500,7 @@ class User:
             Refused: it is not in the archive, or another text is where it would go.
         """
         where = os.fspath(path)
-        done = jobs.restore(self.folder, self.now(), [where])
+        done = jobs.restore(self._folder, self.now(), [where])
         if done.facts["failed"]:
             raise Refused(" ".join(done.said))
         return self.open_file(where)
@@ -426,16 +509,17 @@ class User:
         """Return what waits for the person, in the order of the paths."""
         return [
             Proposed(self, one.path, one.text, one.fault, one.supersedes, one.forgets)
-            for one in proposals.waiting(self.folder)
+            for one in proposals.waiting(self._folder)
         ]
 
     def status(self, today: dt.date | None = None) -> Counts:
         """Return how many memories there are, what fades, and what waits."""
-        return overview.count(self.folder, self._at(today))
+        return overview.count(self._folder, self._at(today))
 
     def check(self) -> list[Problem]:
         """Return every problem in the files, each with its remedy."""
-        return sorted(History(self.folder).problems() + overview.problems(self.folder))
+        in_git = History(self._folder).problems()
+        return sorted(in_git + overview.problems(self._folder))
 
     # -- recall ------------------------------------------------------------------------
 
@@ -463,7 +547,7 @@ class User:
         if limit is not None and (type(limit) is not int or limit < 1):
             raise FilememError(f"limit is a whole number from 1, not {limit!r}.")
         found = search_files(
-            index.of(self.folder),
+            index.of(self._folder),
             query,
             limit=limit,
             path=path,
@@ -472,7 +556,6 @@ class User:
             before=f"{before:%Y-%m-%d}" if isinstance(before, dt.date) else before,
             today=self._at(today).date(),
         )
-        self._tell("recalled", len(found.hits))
         return sorted(found.hits, key=lambda hit: -hit.score)
 
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
@@ -480,7 +563,7 @@ class User:
 
         Archived files come after live ones; 20 million characters at most are returned.
         """
-        return grep(self.folder, pattern, path=path, page=10**9).lines
+        return grep(self._folder, pattern, path=path, page=10**9).lines
 
     def open_file(self, path: str | os.PathLike[str]) -> Memory:
         """Return the memory at a path, wherever it lies now.
@@ -489,7 +572,7 @@ class User:
             NotFound: there is none; the sentence has the nearest paths.
             Refused: the path leads elsewhere.
         """
-        return self.folder.memory(self.folder.locate(os.fspath(path)))
+        return self._folder.memory(self._folder.locate(os.fspath(path)))
 
     def prompt_context(
         self, message: str = "", *, chat: str = "", tokens: int = 2400
@@ -504,15 +587,15 @@ class User:
             chat: the id under which `add_conversation` keeps the chat going on.
             tokens: how long all of it may be.
         """
-        current = messages.going_on(self.folder, chat)
+        current = messages.going_on(self._folder, chat)
         today = self.now().date()
-        return prompt_context(self.folder, message, today, current, tokens)
+        return prompt_context(self._folder, message, today, current, tokens)
 
     def tools(self, *, chat: str = "") -> Toolbox:
         """Return the four tools for an agent, which show nothing of the chat of an id
         under which `add_conversation` keeps it."""
-        toolbox = Toolbox(self.folder, self.now)
-        toolbox.current = messages.going_on(self.folder, chat)
+        toolbox = Toolbox(self._folder, self.now)
+        toolbox.current = messages.going_on(self._folder, chat)
         return toolbox
 
     def conversation(
@@ -525,17 +608,13 @@ class User:
                 or quotes do.
             id: by which it is taken up again, in another process too.
         """
-        talk = Transcript(self.folder)
+        talk = Transcript(self._folder)
         if id:
-            origin = messages.origin_of(self.folder, id)
-            path = Origins(self.folder).session(origin) or ""
-            talk = Transcript(self.folder, path, origin)
-        return Conversation(
-            self.folder,
-            self._model(model) or OfflineModel(),
-            self.now,
-            talk,
-        )
+            origin = messages.origin_of(self._folder, id)
+            path = Origins(self._folder).session(origin) or ""
+            talk = Transcript(self._folder, path, origin)
+        answering = self._model(model) or OfflineModel()
+        return Conversation(chats.Conversation(self._folder, answering, self.now, talk))
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":
         """Return what was believed at a moment, or at a date's end in local time.
@@ -546,7 +625,7 @@ class User:
             NotFound: nothing had been committed by then.
             FilememError: there is no repository.
         """
-        past = as_of(self.folder, moment)
+        past = as_of(self._folder, moment)
         return User(past, self._given, self._clock, self._on_event)
 
     # -- forgetting --------------------------------------------------------------------
@@ -572,15 +651,17 @@ class User:
         if model is None:
             model = self._given
         if model is None or isinstance(model, str):
-            model = chosen_model(self.folder, model)
+            model = chosen_model(self._folder, model)
         asked = self._metered(model, stop)
         try:
             done = jobs.maintain(
-                self.folder, self._at(today), asked, lambda *_: check_stop(stop)
+                self._folder, self._at(today), asked, lambda *_: check_stop(stop)
             )
         except Stopped as error:
             return replace(report_of([], asked), notes=(str(error),))
-        return self._reported(report_of(done, asked))
+        report = report_of(done, asked)
+        self._tell("archived", len(report.archived))
+        return report
 
     @_disk_told()
     def forget(
@@ -611,26 +692,25 @@ class User:
             raise FilememError(
                 "name either a memory's path or what to forget is about."
             )
-        with self.folder.job_lock(wait):
+        with self._folder.job_lock(wait):
             named = os.fspath(path)
-            plan = plan_deletion(self.folder, named, about=about)
+            plan = plan_deletion(self._folder, named, about=about)
             if not plan:
                 raise NotFound(
                     f"nothing contains all the words of {path or about!r};"
                     " name other words, or a path."
                 )
-            found = jobs.forget(self.folder, plan, self.now()).facts
-        self._tell("forgotten", len(found["deleted"]))
+            found = jobs.forget(self._folder, plan, self.now()).facts
         return Forgotten(found["deleted"], [*found["stayed"], *found["left"]])
 
     # -- the rest ----------------------------------------------------------------------
 
     def now(self) -> dt.datetime:
         """Return the person's time now; of the past, the moment that was asked for."""
-        if isinstance(self.folder, Past):
-            return self.folder.moment
+        if isinstance(self._folder, Past):
+            return self._folder.moment
         now = self._clock() if self._clock else dt.datetime.now(dt.UTC)
-        return now.astimezone(person_zone(self.folder))
+        return now.astimezone(person_zone(self._folder))
 
     def _at(self, day: dt.date | None) -> dt.datetime:
         """Return a moment, or the beginning of a day, in its zone, else the person's.
@@ -643,7 +723,7 @@ class User:
         if day is None:
             return self.now()
         if isinstance(day, dt.date):
-            return in_person_zone(self.folder, day)
+            return in_person_zone(self._folder, day)
         what = f"{one_line(repr(day), 80)} is no date"
         raise FilememError(f"{what}; give a datetime.date or a datetime.datetime.")
 
@@ -657,34 +737,27 @@ class User:
             model = self._given
         if model is not None and not isinstance(model, str):
             return model
-        question = config.unanswered(self.folder.store, model or "")
+        question = config.unanswered(self._folder.store, model or "")
         if question:
             raise Refused(question)
-        return chosen_model(self.folder, model)
+        return chosen_model(self._folder, model)
 
     def _metered(
         self, model: Model | None, stop: threading.Event | None
     ) -> MeteredModel | None:
         if model is None:
             return None
-        return MeteredModel(model, self.name, self._hear, stop)
+        return MeteredModel(model, self._tell, stop)
 
-    def _reported(self, report: Report) -> Report:
-        """Tell of what a report has, and return it."""
-        self._tell("remembered", len(report.kept))
-        self._tell("archived", len(report.archived))
-        return report
-
-    def _tell(self, kind: str, count: int) -> None:
+    def _tell(self, kind: str, count: int, *tokens: int) -> None:
         if count:
-            self._hear(MemoryEvent(kind, self.name, count))
+            event = MemoryEvent(kind, self.name, count, *tokens)
+            told = f"{count}, {sum(tokens)} tokens" if tokens else count
+            LOG.info("%s of %s: %s", kind, self.name, told)
+            self._on_event(event)
 
-    def _hear(self, event: MemoryEvent) -> None:
-        LOG.info("%s of %s: %d", event.kind, event.user, event.count)
-        self._on_event(event)
 
-
-class Store(StoreFolder):
+class Store:
     """A folder with one folder per user; `with` is a matter of taste.
 
     Args:
@@ -703,7 +776,8 @@ class Store(StoreFolder):
         clock: Clock | None = None,
         on_event: OnEvent = _ignore,
     ) -> None:
-        super().__init__(root)
+        self._files = StoreFolder(root)
+        self.root = self._files.root
         self._model = model
         self._clock = clock
         self._on_event = on_event
@@ -715,18 +789,22 @@ class Store(StoreFolder):
     def __exit__(self, *error: object) -> None:
         pass
 
+    def users(self) -> list[str]:
+        """Return the names, in normal form NFC, of everyone who has a folder here."""
+        return self._files.users()
+
     def user(self, name: str) -> User:
         """Return one user, the same object each time; nothing is created.
 
         Raises Refused for a name that nobody can have.
         """
-        folder = self.folder(name)
+        folder = self._files.folder(name)
         user = User(folder, self._model, self._clock, self._on_event)
         return self._users.setdefault(folder.name, user)
 
     def _existing(self, name: str) -> User:
         user = self.user(name)
-        if not user.folder.exists():
+        if not user._folder.exists():
             raise NotFound(f"there is no user {one_line(name)} in {self.root}.")
         return user
 
@@ -744,7 +822,7 @@ class Store(StoreFolder):
             Busy: a job is at work on these memories; nothing was changed.
         """
         user = self._existing(name)
-        folder = user.folder
+        folder = user._folder
         plan = plan_whole_user(folder)
         has_git = os.path.lexists(os.path.join(folder.root, ".git"))
         now = user.now()
@@ -754,7 +832,6 @@ class Store(StoreFolder):
         left = [*done["stayed"], *remembers(History(folder), plan)]
         left += [f"{folder.root} is there still"] if folder.exists() else []
         paths = [item.path for item in plan.items]
-        user._tell("forgotten", len(paths))
         return Forgotten(paths, left)
 
     @_disk_told()
@@ -769,8 +846,8 @@ class Store(StoreFolder):
             Refused: somebody has the new name.
             Busy: a job is at work on these memories.
         """
-        folder = self._existing(old).folder
-        target = self.folder(new)
+        folder = self._existing(old)._folder
+        target = self._files.folder(new)
         with folder.job_lock(), folder.locked():
             try:
                 files.rename_new(folder.root, target.root)
@@ -788,7 +865,7 @@ class Store(StoreFolder):
         A name that ends in `.json` gets JSON, with the text of each memory by its path,
         any other a zip of the folder as it lies.
         """
-        return portable.pack(self._existing(name).folder, os.fspath(file))
+        return portable.pack(self._existing(name)._folder, os.fspath(file))
 
     @_disk_told()
     def import_(
@@ -805,9 +882,9 @@ class Store(StoreFolder):
             FilememError: it is no such file.
         """
         at = self.user(user).now()
-        folder = self.folder(user)
+        folder = self._files.folder(user)
         if format != portable.FORMAT:
-            return jobs.imported(self, format, os.fspath(file), at, user)[0]
+            return jobs.imported(self._files, format, os.fspath(file), at, user)[0]
         report = portable.unpack(folder, os.fspath(file))
         with JobRun(folder, "import", at, exclusive=False) as run:
             paths = [entry.path for entry in report.added]

@@ -234,6 +234,7 @@ def forget(
         done = delete.conclude(user, plan, done)
         if plan.whole_user and not done.facts["stayed"]:
             delete.remove_folder(user, repository=takes_git)
+    user.tell("forgotten", len(done.facts["deleted"]))
     return done._replace(facts={**done.facts, **facts, "notes": notes})
 
 

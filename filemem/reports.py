@@ -15,10 +15,10 @@ class MemoryEvent:
     """Something that happened to a user's memories; it holds no words of theirs.
 
     Attributes:
-        kind: `kept` (a conversation), `recalled`, `requested` (a model), `remembered`,
-            `archived` or `forgotten`.
+        kind: `kept` (of a conversation), `recalled`, `requested` (of a model),
+            `remembered`, `archived` or `forgotten`.
         user: whose memories.
-        count: of how many memories or hits.
+        count: how many turns, hits, requests or memories.
         tokens_in: that a request took, as the endpoint reports them.
         tokens_out: that it answered with.
     """
@@ -83,21 +83,19 @@ class MeteredModel:
 
     Args:
         model: who answers.
-        user: for whom.
-        on_event: is told of each request.
+        tell: hears of each request, as `Folder.tell` does.
         stop: once it is set, no more is asked.
     """
 
     def __init__(
-        self, model: Model, user: str, on_event: OnEvent, stop: Event | None
+        self, model: Model, tell: Callable[..., None], stop: Event | None
     ) -> None:
         self.name = model.name
         self.requests = 0
         self.tokens_in = 0
         self.tokens_out = 0
         self._model = model
-        self._user = user
-        self._on_event = on_event
+        self._tell = tell
         self._stop = stop
 
     def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
@@ -108,8 +106,7 @@ class MeteredModel:
         tokens = reply.usage
         self.tokens_in += tokens.tokens_in
         self.tokens_out += tokens.tokens_out
-        event = MemoryEvent("requested", self._user, 1, *tokens)
-        self._on_event(event)
+        self._tell("requested", 1, *tokens)
         return reply
 
 

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import settings
 from scripted_server import ScriptedServer
 
-from filemem import Store
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 settings.register_profile("repeat", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
@@ -43,7 +43,7 @@ os.environ["FILEMEM_EMBEDDINGS"] = (
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
     """Nora, of whom nothing is known."""
-    return Store(tmp_path).user("nora").folder
+    return StoreFolder(tmp_path).folder("nora")
 
 
 @pytest.fixture

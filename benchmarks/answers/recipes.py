@@ -136,7 +136,7 @@ def filemem(sessions: list[Session], folder: Path, settings: str = "") -> Answer
 
     async def answer(question: str, at: dt.datetime) -> list[ChatMessage]:
         bridge = _Bridge()
-        talk = Conversation(user.folder, bridge, at.astimezone)
+        talk = Conversation(user._folder, bridge, at.astimezone)
         talk.go_off_the_record()
         final = await anyio.to_thread.run_sync(talk.say, question)
         return [*bridge.talk[:-1], ChatMessageAssistant(content=final)]

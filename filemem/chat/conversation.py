@@ -4,10 +4,8 @@ is recorded. Without a model the best passages of one search answer."""
 import contextlib
 import datetime as dt
 import functools
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from queue import SimpleQueue
 
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
@@ -145,29 +143,6 @@ class Conversation:
                 listen(Notice(turn.notice))
         return answer
 
-    def stream(self, text: str) -> Iterator[str]:
-        """Say something, and yield the answer piece by piece as it comes.
-
-        Raises as `say` does. Whoever stops to listen has the answer kept all the same.
-        """
-        heard: SimpleQueue[Event | Exception | None] = SimpleQueue()
-        threading.Thread(target=self._say_into, args=(text, heard)).start()
-        for event in iter(heard.get, None):
-            if isinstance(event, Exception):
-                raise event
-            if isinstance(event, Text):
-                yield event.text
-
-    def _say_into(
-        self, text: str, heard: "SimpleQueue[Event | Exception | None]"
-    ) -> None:
-        """Say something, and hand on what is heard; None, or an error, ends it."""
-        try:
-            self.say(text, heard.put)
-            heard.put(None)
-        except Exception as error:  # noqa: BLE001  raised by who listens
-            heard.put(error)
-
     def _answered(self, turn: TurnState) -> str:
         """Keep what the message asks to be remembered, and answer it.
 
@@ -216,6 +191,8 @@ class Conversation:
             of_what = " of what is kept" if self.kept else ""
             listen(Notice(f"Taken out{of_what}: {kinds(found)}."))
         line = self.transcript.add(speaker, kept, self.now())
+        if line:
+            self.user.tell("kept", 1)
         if line and speaker != ASSISTANT:
             usage.note_use(self.user, self.now().date())
         return line
@@ -398,6 +375,7 @@ class Conversation:
         # Else how they begin stands there, and it is tried again with the next message.
         with contextlib.suppress(FilememError, OSError):
             reply = ask(self.model, "summarise", told, words=words)
+            self.user.tell("requested", 1, *reply.usage)
             text = clip_tokens(reply.text, self._settings.summary_tokens)
             save_summary(self.user, path, gone, text)
 
@@ -467,6 +445,7 @@ class Conversation:
             # They are named all the same, as the turns have calls of them.
             ask = functools.partial(ask, tool_choice="none")
         reply = ask(messages, tools, turn.stream)
+        self.user.tell("requested", 1, *reply.usage)
         if reply.notice:
             turn.tell(Notice(reply.notice))
         if reply.text.strip():

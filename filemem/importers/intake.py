@@ -159,6 +159,8 @@ class Intake:
             turns: how many it got.
         """
         met.append(ImportedMemory(self.folder.name, path, turns))
+        if not self.dry_run:
+            self.folder.tell("kept", turns)
 
     def _planned_at(self, path: str) -> str:
         """Return the path of a memory that a dry run does not write.

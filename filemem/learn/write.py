@@ -77,6 +77,7 @@ class Writer:
             path = live(decision.path)
             data = text.encode("utf-8", "replace")
             self.log.note_written(path, data, claim.origins, self.at.date())
+            self.folder.tell("remembered", 1)
         return self._done(decision)
 
     def supersede(

@@ -109,6 +109,7 @@ def search_files(
     hits = put_plans_in_order(hits, today)
     hits = put_current_first(hits)
     chosen = choose(hits, limit, weights)
+    index.folder.tell("recalled", len(chosen))
 
     notes = search_notes(request, candidates, chosen)
     if meant.note:

@@ -23,7 +23,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from filemem.api import User
 from filemem.errors import FilememError
 from filemem.learn import background
 from filemem.llm.client import OpenAIModel
@@ -73,7 +72,7 @@ class Service:
         self._names = list(dict.fromkeys([NAME, TASK_NAME, model.name]))
         self._threads = ThreadPoolExecutor(MAX_ANSWERS, "answer")
         self._under_way: Counter[str] = Counter()
-        self._user = functools.lru_cache(MAX_USERS_AT_HAND)(self._make_user)
+        self._folder = functools.lru_cache(MAX_USERS_AT_HAND)(store.folder)
 
     def app(self) -> Starlette:
         """Return the application for a server."""
@@ -86,9 +85,6 @@ class Service:
             ],
             exception_handlers=dict.fromkeys(errors, self._failed),
         )
-
-    def _make_user(self, name: str) -> User:
-        return User(self._store.folder(name))
 
     async def _health(self, request: Request) -> Response:
         """Say that the server runs."""
@@ -140,7 +136,7 @@ class Service:
         self._under_way[user] += 1
         model = copy.copy(self._model)
         thread = AnswerThread(model)
-        answering = Answering(self._user(user), chat, model, self._now, thread.put)
+        answering = Answering(self._folder(user), chat, model, self._now, thread.put)
         work = answering.answer
         if chat.model == TASK_NAME:
             work = answering.pass_on
@@ -175,8 +171,7 @@ class Service:
     def _have_read(self, user: str) -> None:
         """Have the model read what has ended of a user's conversations."""
         with suppress(FilememError, OSError):
-            folder = self._user(user).folder
-            background.start(folder, self._model, self._now())
+            background.start(self._folder(user), self._model, self._now())
 
     async def _find_user(self, request: Request) -> str:
         """Return whose memories a request may see.

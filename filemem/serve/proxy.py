@@ -31,7 +31,7 @@ from filemem.llm.model import (
 )
 from filemem.serve.request import ChatRequest
 from filemem.store import recalls
-from filemem.store.folder import CurrentConversation
+from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.paths import PROFILE
 from filemem.store.transcript import INTERRUPTED
 from filemem.text.plain import one_line
@@ -58,7 +58,7 @@ class Answering:
     """One answer in the making; the model is its own, so that it can be hung up on.
 
     Args:
-        user: whose memories are asked.
+        folder: whose memories are asked.
         request: what the client sent.
         model: what answers.
         now: returns the moment, with the person's zone.
@@ -67,13 +67,14 @@ class Answering:
 
     def __init__(
         self,
-        user: User,
+        folder: Folder,
         request: ChatRequest,
         model: OpenAIModel,
         now: Callable[[], dt.datetime],
         on_text: OnText,
     ) -> None:
-        self._user = user
+        self._folder = folder
+        self._user = User(folder)
         self._request = request
         self._model = model
         self._now = now
@@ -193,6 +194,7 @@ class Answering:
         options = self._request.options
         last = self._model.ask(messages, tools, self._say, **options)
         self._spent.append(last.usage)
+        self._folder.tell("requested", 1, *last.usage)
         return last
 
     def _whole(self, last: Reply) -> Answer:
@@ -213,11 +215,10 @@ class Answering:
             current: what of the conversation stands in the messages already.
             has_tools: the model can search for itself, and gets fewer passages.
         """
-        folder = self._user.folder
         now = self._now()
-        wishes, profile = core_memory(folder, now.date())
+        wishes, profile = core_memory(self._folder, now.date())
         room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
-        found = recall(folder, self._request.message, now.date(), current, room)
+        found = recall(self._folder, self._request.message, now.date(), current, room)
         acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))
         time = f"Now it is {spelt(now.date())} {now:%H:%M}."
         beside = [
@@ -230,7 +231,7 @@ class Answering:
             messages[last] = _before(messages[last], beside)
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
-        told = rules(folder.person, has_tools=has_tools)
+        told = rules(self._folder.person, has_tools=has_tools)
         system = [told, wishes, prompt.data(PROFILE, profile)]
         messages[0] = _before(messages[0], system)
         return messages
@@ -243,8 +244,7 @@ class Answering:
         paths = {place.rpartition(":")[0] for place in cited(self._text())}
         for path in sorted(paths):
             if path in shown:
-                folder = self._user.folder
-                recalls.note_recall(folder, path, recalls.CITED, self._now())
+                recalls.note_recall(self._folder, path, recalls.CITED, self._now())
 
 
 def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:

@@ -100,6 +100,8 @@ class Folder:
         self.drafts: frozenset[str] = frozenset()
         # What others keep of it for as long as it lives.
         self.cached: dict[str, Any] = {}
+        # Hears the kind of what happens here, how often, and a request's tokens.
+        self.tell: Callable[..., None] = _heard_by_nobody
 
     @cached_property
     def is_own(self) -> bool:
@@ -389,6 +391,10 @@ class Folder:
         for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
             if entry.name.startswith(files.OURS) or path.startswith(own):
                 _delete_old(entry, ABANDONED_SECONDS)
+
+
+def _heard_by_nobody(kind: str, count: int, *tokens: int) -> None:
+    """Hear what happens where no program listens."""
 
 
 class _Lock:

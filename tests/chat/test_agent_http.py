@@ -28,6 +28,7 @@ from filemem.llm.model import ModelError
 from filemem.store import recalls
 from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 from filemem.text.plain import count_tokens
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))
@@ -53,7 +54,7 @@ class Talk:
         self.events: list[Event] = []
         model = OpenAIModel("gpt-x", base_url, KEY, timeout)
         self.conversation = Conversation(
-            Store(root).user("ann").folder, model, lambda: NOW
+            StoreFolder(root).folder("ann"), model, lambda: NOW
         )
 
     def say(self, text: str) -> str:

@@ -139,7 +139,7 @@ def test_what_was_said_without_a_time_has_not_ended_at_once(
     user.add_conversation([{"role": "user", "content": SAID}])
     now = dt.datetime.now().astimezone()
     model = OpenAIModel("x", server.base_url)
-    assert not background.start(user.folder, model, now)
+    assert not background.start(user._folder, model, now)
 
 
 def test_serve_has_read_what_has_ended(ann: Ann) -> None:

@@ -14,10 +14,11 @@ import pytest
 from click.testing import CliRunner, Result
 from programs import lay, sample
 
-from filemem import Store, overview
+from filemem import overview
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20)
 HOSTILE = [
@@ -56,7 +57,7 @@ class Page:
 
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
-    user = Store(tmp_path / "store").user("ann").folder
+    user = StoreFolder(tmp_path / "store").folder("ann")
     user.make()
     return user
 
@@ -64,7 +65,7 @@ def user(tmp_path: Path) -> Folder:
 @pytest.fixture
 def mara(tmp_path: Path) -> Folder:
     """The person of the sample store, in a copy of it."""
-    return Store(sample(tmp_path / "memory_store")).user("mara").folder
+    return StoreFolder(sample(tmp_path / "memory_store")).folder("mara")
 
 
 def run(user: Folder, *args: str) -> Result:
@@ -113,7 +114,7 @@ def test_hostile_text_changes_nothing_but_text(tmp_path: Path) -> None:
     plain = [f"plain {number}" for number in range(len(HOSTILE))]
     pages = []
     for texts in (HOSTILE, plain):
-        user = Store(tmp_path / texts[0][:5]).user("ann").folder
+        user = StoreFolder(tmp_path / texts[0][:5]).folder("ann")
         hostile_store(user, texts)
         pages.append(Page(user))
     page, other = pages

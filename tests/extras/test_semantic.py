@@ -23,13 +23,14 @@ pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
 from programs import lay
 from scripted_server import ScriptedServer
 
-from filemem import Store, index
+from filemem import index
 from filemem.forget import plan as forgetting
 from filemem.jobs import forget, maintain
 from filemem.search.searching import Found, search_files
 from filemem.store import config
 from filemem.store.config import ConfigError
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 TODAY = dt.date(2026, 11, 20)
 MAY = dt.datetime(2026, 5, 20, 12)
@@ -101,7 +102,7 @@ def settings(embeddings: str) -> None:
 
 def user(store: Path) -> Folder:
     """The user, as a new process has them."""
-    return Store(store).user("nadia").folder
+    return StoreFolder(store).folder("nadia")
 
 
 def ask(folder: Folder, question: str = QUESTION, **filters: Any) -> Found:
@@ -363,7 +364,7 @@ def test_what_means_the_same_is_found_among_two(
     own_settings().unlink()
     for day, text in ("2026-03-02", said), ("2026-04-05", other):
         lay(store / "wu/sessions/2026", {f"{day}-talk.md": f"- **Wu**: {text}\n"})
-    folder = Store(store).user("wu").folder
+    folder = StoreFolder(store).folder("wu")
     assert found(folder, question) == [said]
     assert not found(folder, "Who fixed the roof?")
 

@@ -30,12 +30,12 @@ def day(number: int) -> dt.date:
 def used(user: User, *numbers: int) -> None:
     """Have the person have talked on some days."""
     days = "".join(f'{{"day": "{day(number)}"}}\n' for number in numbers)
-    lay(user.folder.root, {".filemem/days.log": days})
+    lay(user._folder.root, {".filemem/days.log": days})
 
 
 def swept(user: User, number: int, **how: object) -> dict[str, list[str]]:
     at = dt.datetime.combine(day(number), dt.time(3))
-    facts: dict[str, list[str]] = jobs.sweep(user.folder, at, **how).facts  # type: ignore[arg-type]
+    facts: dict[str, list[str]] = jobs.sweep(user._folder, at, **how).facts  # type: ignore[arg-type]
     return facts
 
 
@@ -46,13 +46,13 @@ def events(count: int, number: int = 0) -> dict[str, str]:
 
 
 def run(user: User, *words: str) -> str:
-    where = ("--store", user.folder.store, "--user", "ann")
+    where = ("--store", user._folder.store, "--user", "ann")
     return filemem(*words, *where, env=clean()).stdout
 
 
 def test_nothing_fades_while_nobody_talks(ann: User) -> None:
     """Eight months later the events of a month are as they were a week after it."""
-    lay(ann.folder.root, events(30))
+    lay(ann._folder.root, events(30))
     used(ann, *range(30))
     for later in (37, 270, 3000):
         assert swept(ann, later)["archived"] == []
@@ -66,7 +66,7 @@ def test_nothing_fades_while_nobody_talks(ann: User) -> None:
 def test_in_a_store_of_before_every_day_counts_until_its_first_day_of_use(
     ann: User,
 ) -> None:
-    lay(ann.folder.root, {"facts/2026-01-01-x.md": EVENT})
+    lay(ann._folder.root, {"facts/2026-01-01-x.md": EVENT})
     used(ann, 200)
     assert swept(ann, 207)["archived"] == []
     assert swept(ann, 3000)["archived"] == []
@@ -79,54 +79,54 @@ def test_a_days_use_is_noted_once(ann: User, tmp_path: Path) -> None:
     run(ann, "chat", "-m", "I row.", "--today", "2026-03-01T09:30", "--new")
     run(ann, "chat", "-m", "I ski.", "--today", "2026-03-01T10:30")
     ann.remember("Likes tea.", today=day(60))
-    assert days_of_use(ann.folder) == {day(59), day(60)}
-    words = ["filemem", "grep", "tea", "--store", ann.folder.store]
+    assert days_of_use(ann._folder) == {day(59), day(60)}
+    words = ["filemem", "grep", "tea", "--store", ann._folder.store]
     with Terminal(words, clean(), str(tmp_path)) as term:
         term.expect("Likes tea")
         assert term.end() == 0
     ann.add_conversation([{"role": "user", "content": "I dive."}], id="now")
-    log = Path(ann.folder.bookkeeping("days.log")).read_text()
+    log = Path(ann._folder.bookkeeping("days.log")).read_text()
     assert len(log.splitlines()) == 3
 
 
 def test_what_is_no_use(ann: User, tmp_path: Path) -> None:
     """Jobs, searches of a script, the past days of an import, what an assistant says."""
-    lay(ann.folder.root, {"facts/2026-01-01-x.md": EVENT})
+    lay(ann._folder.root, {"facts/2026-01-01-x.md": EVENT})
     said = {"role": "user", "content": "I row.", "created_at": "2026-02-01T09:00:00"}
     lay(tmp_path, {"old.jsonl": json.dumps({"messages": [said]}) + "\n"})
     run(ann, "import", "openai-jsonl", str(tmp_path / "old.jsonl"))
-    assert ann.folder.paths()[1:], "it was imported"
+    assert ann._folder.paths()[1:], "it was imported"
     for words in ("maintain --today 2026-03-02", "search tea", "status"):
         run(ann, *words.split())
     answer = {"role": "assistant", "content": "You row."}
     ann.add_conversation([answer], id="machine")
-    assert days_of_use(ann.folder) == set()
+    assert days_of_use(ann._folder) == set()
 
 
 def test_a_file_that_a_job_finds_changed_is_a_use_of_that_day(ann: User) -> None:
     """Once, and none of what was there before, or is the program's."""
-    lay(ann.folder.root, {"notes/a.md": "Tea.\n"})
+    lay(ann._folder.root, {"notes/a.md": "Tea.\n"})
     ann.remember("Likes tea.", today=day(0))
     swept(ann, 1)
     ann.remember("Likes rum.", today=day(2))
     swept(ann, 3)
-    assert days_of_use(ann.folder) == {day(0), day(2)}
-    lay(ann.folder.root, {"notes/a.md": "Tea, and cake.\n"})
+    assert days_of_use(ann._folder) == {day(0), day(2)}
+    lay(ann._folder.root, {"notes/a.md": "Tea, and cake.\n"})
     swept(ann, 9)
     swept(ann, 10)
-    assert days_of_use(ann.folder) == {day(0), day(2), day(9)}
+    assert days_of_use(ann._folder) == {day(0), day(2), day(9)}
 
 
 def test_a_memory_fades_from_the_day_on_which_it_came(ann: User) -> None:
     """Ten years that were imported do not fade at the first sweep."""
     old = dt.date(2016, 5, 1)
     ann.remember("Had tea.", importance=3, today=dt.date(2026, 3, 1))
-    [path] = ann.folder.paths()
+    [path] = ann._folder.paths()
     dated = path.replace("2026-03-01", f"{old}").replace("/2026/", "/2016/")
-    ann.folder.move({path: dated})
-    log = Path(ann.folder.bookkeeping("consolidated.jsonl"))
+    ann._folder.move({path: dated})
+    log = Path(ann._folder.bookkeeping("consolidated.jsonl"))
     log.write_text(log.read_text().replace(path, dated))
-    Path(ann.folder.bookkeeping("days.log")).unlink()
+    Path(ann._folder.bookkeeping("days.log")).unlink()
     assert swept(ann, 60)["archived"] == []
     assert swept(ann, 60 + 125)["archived"] == [dated]
 
@@ -142,7 +142,7 @@ def test_standing_facts_fade_eight_times_as_slowly_and_what_you_said_never(
         ),
         "facts/2026-01-01-mine.md": "Rows on Mondays.\n",
     }
-    lay(ann.folder.root, facts)
+    lay(ann._folder.root, facts)
     ann.remember("Never fades.", importance=5, today=BEGAN)
     used(ann, *range(1660))
     assert swept(ann, 1657)["archived"] == []
@@ -155,9 +155,9 @@ def test_standing_facts_fade_eight_times_as_slowly_and_what_you_said_never(
 
 def test_a_large_sweep_waits_for_a_yes(ann: User) -> None:
     """Twenty are never many. `status` says how many wait, until they are archived."""
-    lay(ann.folder.root, events(20))
+    lay(ann._folder.root, events(20))
     assert len(swept(ann, 400)["archived"]) == 20
-    lay(ann.folder.root, events(60, 20))
+    lay(ann._folder.root, events(60, 20))
     at = ("--today", "2026-12-31")
     said = run(ann, "sweep", *at)
     waits = "60 faded facts wait for your yes: filemem sweep --yes"
@@ -168,23 +168,23 @@ def test_a_large_sweep_waits_for_a_yes(ann: User) -> None:
 
 
 def test_the_next_chat_says_how_many_wait(ann: User) -> None:
-    lay(ann.folder.root, events(60))
+    lay(ann._folder.root, events(60))
     swept(ann, 400)
-    command = ["filemem", "chat", "--store", ann.folder.store]
-    with Terminal(command, clean(), ann.folder.store) as term:
+    command = ["filemem", "chat", "--store", ann._folder.store]
+    with Terminal(command, clean(), ann._folder.store) as term:
         term.expect("60 faded facts wait for your yes: filemem sweep --yes")
 
 
 def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
     """And no more within thirty days, however many nights there are."""
-    lay(ann.folder.root, events(150))
+    lay(ann._folder.root, events(150))
     for number, expected in ((400, 30), (401, 0), (420, 0), (431, 24)):
         at = dt.datetime.combine(day(number), dt.time(3))
-        before = len(ann.folder.paths())
-        done = jobs.maintain(ann.folder, at, None)
+        before = len(ann._folder.paths())
+        done = jobs.maintain(ann._folder, at, None)
         [sweep] = [one for one in done if one.job == "sweep"]
         assert len(sweep.facts["archived"]) == expected, number
-        assert len(ann.folder.paths()) == before
+        assert len(ann._folder.paths()) == before
         first = sorted(events(150))[0]
         assert number > 400 or first in sweep.facts["archived"]
 
@@ -195,18 +195,18 @@ def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
 def test_status_tells_what_came_out_of_the_archive_and_what_would_have_kept_it(
     ann: User,
 ) -> None:
-    lay(ann.folder.root, events(10))
+    lay(ann._folder.root, events(10))
     paths = sorted(events(10))
     swept(ann, 300)
     at = dt.datetime.combine(day(400), dt.time(9))
     for path in paths[:2]:
-        recalls.note_recall(ann.folder, path, recalls.OPENED, at)
-        recalls.note_recall(ann.folder, path, recalls.CITED, at)
-    said = "\n".join(overview.status(ann.folder, at).said)
+        recalls.note_recall(ann._folder, path, recalls.OPENED, at)
+        recalls.note_recall(ann._folder, path, recalls.CITED, at)
+    said = "\n".join(overview.status(ann._folder, at).said)
     assert "Of 4 recalls in 90 days 2 came out of the archive" in said
     assert "stability_days: 180 would have kept them" in said
-    lay(ann.folder.store, {"filemem.yaml": "stability_days: 180\n"})
+    lay(ann._folder.store, {"filemem.yaml": "stability_days: 180\n"})
     for path in paths[:2]:
-        ann.folder.move({f"archive/{path}": path})
-    again = Store(ann.folder.store).user("ann")
+        ann._folder.move({f"archive/{path}": path})
+    again = Store(ann._folder.store).user("ann")
     assert not set(paths[:2]) & set(swept(again, 399)["archived"])

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import lay
 
-from filemem import Store, jobs
+from filemem import jobs
 from filemem.llm.model import ModelError
 from filemem.store import bullets
 from filemem.store.encodings import decode
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
+from filemem.store.users import StoreFolder
 from filemem.testing import FakeModel
 from filemem.text.plain import count_tokens
 
@@ -58,7 +59,7 @@ EEL = "sessions/2026/2026-09-03-0930-the-eel.md"
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
     """Ann, with four conversations; three of them are old on 20 November 2026."""
-    user = Store(tmp_path).user("ann").folder
+    user = StoreFolder(tmp_path).folder("ann")
     for stem, told in TALKS.items():
         text = FRONT.format(stem[:10]) + FILL.format(*told)
         lay(user.root, {f"sessions/2026/{stem}.md": text})
@@ -239,7 +240,7 @@ def test_no_summary_is_over_half_as_long_as_its_sources(
     """Whatever was said, and however much a summary is to keep."""
     with tempfile.TemporaryDirectory() as root:
         Path(root, "filemem.yaml").write_text(f"summary_share: {share}\n")
-        user = Store(root).user("ann").folder
+        user = StoreFolder(root).folder("ann")
         for number, turns in enumerate(talks):
             text = "".join(format_turn(name, "09:30", said) for name, said in turns)
             lay(user.root, {f"sessions/2026/2026-08-04-0930-{number}.md": text})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from programs import sample
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import FilememError, NotFound, Store, User, jobs
+from filemem import FilememError, NotFound, User, jobs
 from filemem.forget.delete import delete
 from filemem.forget.plan import plan_deletion
 from filemem.git.history import History
@@ -48,7 +48,7 @@ TURNS = [
 def mara(tmp_path: Path) -> Folder:
     """The sample store with a conversation, what was distilled from it, and what filemem
     keeps beside it."""
-    user = Store(sample(tmp_path / "memory_store")).user("mara").folder
+    user = StoreFolder(sample(tmp_path / "memory_store")).folder("mara")
     turns = "".join(format_turn(*turn) for turn in TURNS)
     quoted = f"You said:\n- {SAYING}\n  {FACT}:5\n- The cat sleeps."
     lines = f"- **mara**: It is {WORD}. ({TALK}:7,8)\n- **mara**: A cat. ({TALK}:10)\n"
@@ -136,7 +136,7 @@ def test_whole_words_count_that_stand_together_and_chinese_anywhere(
     tmp_path: Path, words: str, found: set[str]
 ) -> None:
     """Not within a longer word, in another line, or in the name of another memory."""
-    user = Store(tmp_path).user("mara").folder
+    user = StoreFolder(tmp_path).folder("mara")
     for path, text in {
         "notes/a.md": "# The ferry\n\nTo Almada we took a ferry.\n\nIt is cheap.\n",
         "notes/b.md": "The ferry: see notes/ferry-to-almada.md.\n\nAlmada is far.\n",
@@ -191,7 +191,7 @@ def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
 def test_what_is_left_is_named_by_its_line_and_others_are_never_quoted(
     mara: Folder,
 ) -> None:
-    bob = Store(mara.store).user("bob").folder
+    bob = StoreFolder(mara.store).folder("bob")
     bob.create("facts/a.md", f"# Bob\n\nHis secret {WORD} is blue.\n")
     workspace = Path(mara.root, ".obsidian/workspace.json")
     workspace.parent.mkdir()
@@ -220,7 +220,7 @@ def test_nothing_is_deleted_unasked(mara: Folder) -> None:
 def test_a_whole_user_goes_with_everything(mara: Folder) -> None:
     """In git the commit that says so has the logs, too."""
     set_up(mara.store, "mara", START)
-    Store(mara.store).user("bob").folder.make()
+    StoreFolder(mara.store).folder("bob").make()
     count = len(mara.paths())
     out = forget(mara, "--whole-user", "mara", "--yes").output
     assert f"Deleted mara, {count} memories." in out
@@ -248,7 +248,7 @@ def test_a_redaction_changes_the_lines_of_one_turn_alone(
     text = f"---\ndate: 2026-11-20\n---\n\n{turns}".replace("\n", newline)
     raw = text.encode(encoding, "replace")
     with tempfile.TemporaryDirectory() as store:
-        user = Store(store).user("ann").folder
+        user = StoreFolder(store).folder("ann")
         user.create("sessions/a.md", raw)
         passage = data.draw(st.sampled_from(parse("sessions/a.md", raw).passages))
         delete(user, plan_deletion(user, f"sessions/a.md:{passage.line}"))
@@ -315,7 +315,7 @@ def test_a_commit_that_waits_tells_nothing_either(mara: Folder) -> None:
 @pytest.mark.parametrize("about", [".", "…？！", "_ - _"])
 def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) -> None:
     """Every file has such signs, so none is proposed."""
-    folder = Store(tmp_path).user("ann").folder
+    folder = StoreFolder(tmp_path).folder("ann")
     folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
     with pytest.raises(FilememError, match="no word to search for"):
         plan_deletion(folder, about=about)

@@ -18,13 +18,13 @@ from forgetting import WORD, forget, holding
 from programs import lay
 from repositories import SETTINGS, START, copied, git, plain_git  # noqa: F401
 
-from filemem import Store
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
 from filemem.git.repository import Repository
 from filemem.git.setup import set_up
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
+from filemem.store.users import StoreFolder
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 TALK = "sessions/2026/2026-11-18-0900-a-bite.md"
@@ -37,7 +37,7 @@ def made(top: Path) -> Path:
     """A store with a remote, a tag, a stray blob, a staged one and a file deleted by
     hand, which all tell it."""
     store = top / "store"
-    mara = Store(store).user("mara").folder
+    mara = StoreFolder(store).folder("mara")
     mara.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps.\n")
     set_up(mara.store, "mara", START)
     said = format_turn("mara", "09:00", f"A {WORD} bit me.")
@@ -61,7 +61,7 @@ def made(top: Path) -> Path:
 
 
 def user_of(store: Path) -> Folder:
-    return Store(store).user("mara").folder
+    return StoreFolder(store).folder("mara")
 
 
 def saying(store: Path) -> list[str]:

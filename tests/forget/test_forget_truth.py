@@ -17,6 +17,7 @@ from filemem.overview import problems
 from filemem.store import keys
 from filemem.store.passages import format_turn
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 TALK = "sessions/2026/2026-11-18-0900-morning.md"
 TURNS = ("Good morning.", "The plum jam is\nunder the stairs.", "It rains.")
@@ -27,12 +28,12 @@ CLEAN = "Nothing in mara's folder says it any more."
 def mara(tmp_path: Path) -> User:
     user = Store(tmp_path / "store").user("mara")
     said = [format_turn("mara", "09:00", text) for text in TURNS]
-    user.folder.create(TALK, "".join(said))
+    user._folder.create(TALK, "".join(said))
     return user
 
 
 def put(user: User, path: str, data: bytes) -> Path:
-    place = Path(user.folder.root, path)
+    place = Path(user._folder.root, path)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(data)
     return place
@@ -46,15 +47,15 @@ def test_a_user_is_deleted_by_a_word_of_its_own_alone(
 ) -> None:
     """And their keys of serve with them, not those of others."""
     for words in (["--yes"], ["--whole-user", "bob", "--yes"]):
-        assert forget(mara.folder, *words).exception
-        assert mara.folder.paths() == [TALK]
-    monkeypatch.setenv("XDG_CONFIG_HOME", f"{mara.folder.store}/.c")
+        assert forget(mara._folder, *words).exception
+        assert mara._folder.paths() == [TALK]
+    monkeypatch.setenv("XDG_CONFIG_HOME", f"{mara._folder.store}/.c")
     for name in ("mara", "bob"):
-        keys.add_key(mara.folder.store, name, START.date())
-    assert forget(mara.folder, "--whole-user", "mara", "--yes").return_value == 0
-    left = keys.keys_of(mara.folder.store).values()
+        keys.add_key(mara._folder.store, name, START.date())
+    assert forget(mara._folder, "--whole-user", "mara", "--yes").return_value == 0
+    left = keys.keys_of(mara._folder.store).values()
     assert [one["user"] for one in left] == ["bob"]
-    assert not Path(mara.folder.root).exists()
+    assert not Path(mara._folder.root).exists()
 
 
 @pytest.mark.parametrize(
@@ -78,29 +79,29 @@ def test_a_name_goes_in_any_form_and_ends_where_it_ends(
 ) -> None:
     mine = mara.remember(f"It is {form}.", with_secrets=True).path
     theirs = mara.remember(f"Also {sibling}, later.", with_secrets=True).path
-    done = forget(mara.folder, "--about", named, "--yes")
+    done = forget(mara._folder, "--about", named, "--yes")
     assert done.return_value == 0 and CLEAN in done.output
     is_same = named.casefold() in form.casefold()
     assert is_same != ("(in another form)" in done.output)
-    assert mine not in mara.folder.paths() and theirs in mara.folder.paths()
+    assert mine not in mara._folder.paths() and theirs in mara._folder.paths()
 
 
 def test_a_file_with_cr_alone_loses_the_turn_alone(mara: User) -> None:
     said = [format_turn("mara", "09:00", text) for text in ("Tea.", "Plums!", "Rain.")]
     before = "".join(said).replace("\n", "\r")
     place = put(mara, "sessions/2026-11-19-0900-mac.md", before.encode())
-    assert forget(mara.folder, "--about", "plums", "--yes").return_value == 0
+    assert forget(mara._folder, "--about", "plums", "--yes").return_value == 0
     assert place.read_bytes().decode() == before.replace("Plums!", "[forgotten]")
 
 
 def test_check_names_nothing_that_was_forgotten(mara: User) -> None:
     """However short it was."""
-    talk = Transcript(mara.folder)
+    talk = Transcript(mara._folder)
     for text in ("Morning.", "Pip 12"):
         line = talk.add("mara", text, START)
-    forget(mara.folder, f"{talk.path}:{line}", "--yes")
-    assert "[forgotten]" in mara.folder.memory(talk.path).text
-    assert "Pip" not in str(problems(mara.folder))
+    forget(mara._folder, f"{talk.path}:{line}", "--yes")
+    assert "[forgotten]" in mara._folder.memory(talk.path).text
+    assert "Pip" not in str(problems(mara._folder))
 
 
 # -- copies, and what cannot be searched or changed --------------------------------------
@@ -108,7 +109,7 @@ def test_check_names_nothing_that_was_forgotten(mara: User) -> None:
 
 def test_the_same_again_finishes_what_was_cut_off(mara: User) -> None:
     """Here twice, each time behind the first deletion."""
-    user = mara.folder
+    user = mara._folder
     fact = "facts/2026/2026-11-18-jam.md"
     text = f"---\nsource: {TALK}:2\n---\n\nIt is under the stairs.\n"
     user.create(fact, text)
@@ -141,15 +142,15 @@ def test_whatever_keeps_it_is_named_and_success_is_not_claimed(
 ) -> None:
     """A backup, encodings with and without a mark, a name; they stay."""
     place = put(mara, path, data)
-    done = forget(mara.folder, "--about", "plum jam stairs", "--yes")
+    done = forget(mara._folder, "--about", "plum jam stairs", "--yes")
     assert path in done.output and CLEAN not in done.output
     assert done.return_value == 1 and place.read_bytes() == data
 
 
 def test_what_no_search_reads_is_named(mara: User) -> None:
-    with zipfile.ZipFile(Path(mara.folder.root, "old.zip"), "w") as packed:
+    with zipfile.ZipFile(Path(mara._folder.root, "old.zip"), "w") as packed:
         packed.writestr("a.txt", "plum jam, stairs")
-    done = forget(mara.folder, "--about", "plum jam stairs", "--yes")
+    done = forget(mara._folder, "--about", "plum jam stairs", "--yes")
     assert "old.zip: cannot be searched" in done.output and CLEAN not in done.output
     assert done.return_value == 1
 
@@ -164,16 +165,16 @@ def test_what_an_earlier_version_only_hid_is_found_and_check_tells_how_it_goes(
     put(
         mara,
         TALK,
-        mara.folder.read(TALK).replace(b"jam is", f"jam ({named}) is".encode()),
+        mara._folder.read(TALK).replace(b"jam is", f"jam ({named}) is".encode()),
     )
     put(mara, ".filemem/withheld.log", hidden.encode())
     chats = put(mara, ".filemem/chats.jsonl", b'["d2c7...", "sessions/x.md"]\n')
     assert "plum jam" in str(mara.search_files("jam"))
     mara.forget(named)
-    [one] = problems(mara.folder)
+    [one] = problems(mara._folder)
     assert one.remedy.startswith(f"filemem forget {TALK}:2, or delete this file")
-    assert forget(mara.folder, f"{TALK}:2", "--yes").return_value == 0
-    assert problems(mara.folder) == [] and not chats.exists()
+    assert forget(mara._folder, f"{TALK}:2", "--yes").return_value == 0
+    assert problems(mara._folder) == [] and not chats.exists()
 
 
 # -- another job -------------------------------------------------------------------------
@@ -185,17 +186,17 @@ def test_where_another_job_is_at_work_nothing_is_begun(mara: User) -> None:
     free = threading.Event()
 
     def work() -> None:
-        with Store(mara.folder.store).user("mara").folder.job_lock():
+        with StoreFolder(mara._folder.store).folder("mara").job_lock():
             held.set()
             free.wait(20)
 
     other = threading.Thread(target=work)
     other.start()
     held.wait(20)
-    before = sorted(Path(mara.folder.root).rglob("*"))
+    before = sorted(Path(mara._folder.root).rglob("*"))
     with pytest.raises(Busy):
         mara.forget(about="rains", wait=0)
-    assert sorted(Path(mara.folder.root).rglob("*")) == before
+    assert sorted(Path(mara._folder.root).rglob("*")) == before
     threading.Timer(0.3, free.set).start()
     assert mara.forget(about="plum", wait=20) == [f"{TALK}:2"]
     other.join()

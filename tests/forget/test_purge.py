@@ -12,7 +12,7 @@ from forgetting import WORD, forget, holding
 from programs import lay
 from repositories import START, copied, git, plain_git  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, User
 from filemem.forget.purge import objects
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
@@ -21,6 +21,7 @@ from filemem.git.sync import sync
 from filemem.store import recalls
 from filemem.store.folder import Folder
 from filemem.store.passages import format_turn
+from filemem.store.users import StoreFolder
 
 pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
@@ -35,7 +36,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     two branches, merged and tagged; another user says it, too."""
     top = tmp_path_factory.mktemp("top")
     git(top, "init", "--quiet")
-    user = Store(top / "store").user("mara").folder
+    user = StoreFolder(top / "store").folder("mara")
 
     def commit(subject: str, *paths: str) -> None:
         JobFrame(History(user)).record(
@@ -68,7 +69,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def mara(original: Path, tmp_path: Path) -> Folder:
-    return Store(copied(original, tmp_path / "top") / "store").user("mara").folder
+    return StoreFolder(copied(original, tmp_path / "top") / "store").folder("mara")
 
 
 def top(user: Folder) -> Path:
@@ -142,7 +143,7 @@ def test_a_whole_user_leaves_the_history(mara: Folder) -> None:
 
 
 def test_a_repository_of_one_s_own_goes_with_its_user(tmp_path: Path) -> None:
-    ann = Store(tmp_path / "store").user("ann").folder
+    ann = StoreFolder(tmp_path / "store").folder("ann")
     ann.create("facts/a.md", f"A {WORD}.\n")
     set_up(ann.root, "ann", START)
     whole = ["--whole-user", "ann", "--yes"]
@@ -158,7 +159,7 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
     """Neither from a remote with the old history nor where another machine pushed it."""
     where = tmp_path / "store"
     other = tmp_path / "other"
-    mara = Store(where).user("mara").folder
+    mara = StoreFolder(where).folder("mara")
     User(mara).remember(f"Saw a {WORD} in a jar.", today=START.date())
     set_up(str(where), "mara", START)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from programs import clean, filemem, lay
 
-from filemem import Store, Toolbox, jobs, overview
+from filemem import Toolbox, jobs, overview
 from filemem.errors import NotFound
 from filemem.forget.states import explain
 from filemem.forget.sweep import plan_sweep
 from filemem.store import recalls
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades 208 days after its own
 TODAY = dt.date(2026, 11, 20)
@@ -23,7 +24,7 @@ X = "facts/2026/2026-01-01-x.md"
 
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("ann").folder
+    return StoreFolder(tmp_path).folder("ann")
 
 
 def going(user: Folder, today: dt.date = TODAY) -> list[str]:

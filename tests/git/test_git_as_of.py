@@ -25,8 +25,8 @@ def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
     with pytest.raises(Refused):
         past.remember("Something new")
     with pytest.raises(Refused):
-        past.folder.append(past.folder.paths()[0], "more\n")
-    past.tools().call("open", {"path": past.folder.paths()[0]})
+        past._folder.append(past._folder.paths()[0], "more\n")
+    past.tools().call("open", {"path": past._folder.paths()[0]})
     assert not os.path.exists(mara.bookkeeping("recalls.log"))
     assert state(tmp_path / "store") == before
 

@@ -32,6 +32,7 @@ from filemem.learn.log import LOG_NAME
 from filemem.learn.remember import remember
 from filemem.store.folder import BOOKKEEPING, Folder
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{LOG_NAME}"  # what `remember` notes beside the memory
@@ -65,7 +66,7 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
     where = tmp_path / "store"
     where.mkdir()
     (where / "filemem.yaml").write_text("# nothing\n")
-    mara = Store(where).user("mara").folder
+    mara = StoreFolder(where).folder("mara")
     User(mara).remember("Prefers oolong tea.", today=START.date())
     User(mara).grep("tea")
     (where / "mara" / "facts" / "note.md.swp").write_text("half")
@@ -135,7 +136,7 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(
     where.mkdir(parents=True, exist_ok=True)
     if kind in ("own", "store"):
         git(where, "init", "--quiet")
-    mara = Store(top if kind == "own" else where).user("mara").folder
+    mara = StoreFolder(top if kind == "own" else where).folder("mara")
     set_up(str(where), "mara", START)
     git(where, "add", ".")
     git(where, "commit", "--quiet", "--allow-empty", "-m", "Memories")
@@ -246,7 +247,7 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
     A repository that was not set up is no invitation.
     """
     git(tmp_path, "init", "--quiet")
-    assert learn(Store(tmp_path / "plain").user("mara").folder)[1] == ""
+    assert learn(StoreFolder(tmp_path / "plain").folder("mara"))[1] == ""
     assert git(tmp_path, "log", "--all", "--format=%H") == ""
     where = tmp_path / "store"
     store(where)
@@ -328,8 +329,9 @@ def test_what_a_job_wrote_that_was_cut_off_is_committed_by_the_next(
         write(mara, FACT, "Prefers black tea.\n")
     lay(mara.root, {f"facts/{name}": "A note of her own.\n" for name in OWN})
     script = (
-        "import datetime as dt, os, sys; from filemem import Store, jobs\n"
-        "user = Store(sys.argv[1]).user('mara').folder\n"
+        "import datetime as dt, os, sys; from filemem import jobs\n"
+        "from filemem.store.users import StoreFolder\n"
+        "user = StoreFolder(sys.argv[1]).folder('mara')\n"
         "with jobs.JobRun(user, 'test', dt.datetime.now()):\n"
         "    user.create('facts/kayak.md', 'Has a kayak.'); os._exit(9)\n"
     )

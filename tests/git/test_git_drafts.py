@@ -18,6 +18,7 @@ from filemem.git.history import History
 from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 LATE = START + dt.timedelta(days=400)
 EVENT = "facts/2026/2026-11-19-trip.md"
@@ -70,8 +71,9 @@ def test_where_what_was_cut_off_cannot_be_committed_the_drafts_of_now_stay(
 ) -> None:
     """Not those of the job that was cut off, which a person may have committed since."""
     lay(mara.root, {OWN: TRIP})
-    code = "import datetime as dt, os, sys; from filemem import Store, jobs\n"
-    code += "user = Store(sys.argv[1]).user('mara').folder\n"
+    code = "import datetime as dt, os, sys; from filemem import jobs\n"
+    code += "from filemem.store.users import StoreFolder\n"
+    code += "user = StoreFolder(sys.argv[1]).folder('mara')\n"
     code += "with jobs.JobRun(user, 'test', dt.datetime.now()): os._exit(9)\n"
     subprocess.run([sys.executable, "-c", code, mara.store], check=False)
     git(mara.root, "add", "-A"), git(mara.root, "commit", "-qm", "Mine")

@@ -16,6 +16,7 @@ from programs import COLD, clean, filemem
 from repositories import copied, git, job, plain_git, store, supersede, write
 
 from filemem import Store
+from filemem.store.users import StoreFolder
 
 JOBS = {
     "remember": ["remember", "Has sold the bicycle.", "--today", "2026-11-22T10:00"],
@@ -105,7 +106,7 @@ def made(top: Path) -> Path:
     git(top / "store", "remote", "add", "origin", "../remote")
     assert run(top / "store", "sync").returncode == 0
     git(top, "clone", "--quiet", "remote", "other")
-    other = Store(top / "other").user("mara").folder
+    other = StoreFolder(top / "other").folder("mara")
     for user, name in ((mara, "here"), (other, "there")):
         user.append(TALK, f"- **mara** 10:00: from {name}\n")
         job(user, "Talk", TALK, user.create(f"facts/{name}.md", f"{name}\n"))
@@ -157,5 +158,5 @@ def test_what_a_job_that_was_cut_off_left_is_finished_by_the_same_command(
 
 def texts(world: Path) -> dict[str, bytes]:
     """Return the memories of the store, by path."""
-    user = Store(world / "store").user("mara").folder
+    user = StoreFolder(world / "store").folder("mara")
     return {path: user.read(path) for path in user.paths()}

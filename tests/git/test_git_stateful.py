@@ -23,6 +23,7 @@ from filemem.git.undo import undo
 from filemem.learn.remember import Asked
 from filemem.store.folder import Folder
 from filemem.store.paths import is_archived, live
+from filemem.store.users import StoreFolder
 
 CLONES = st.integers(0, 1)
 ANY = st.integers(0, 99)
@@ -70,7 +71,7 @@ class Memories(RuleBasedStateMachine):
         assert git(self.folder / "remote", "fsck", "--strict") == ""
 
     def user(self, clone: int) -> Folder:
-        return Store(self.folder / str(clone)).user("mara").folder
+        return StoreFolder(self.folder / str(clone)).folder("mara")
 
     def later(self, days: int = 0) -> dt.datetime:
         self.now += dt.timedelta(days=days, minutes=1)

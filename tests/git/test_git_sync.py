@@ -24,6 +24,7 @@ from filemem.git.setup import set_up
 from filemem.git.sync import sync
 from filemem.store import config, recalls
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 SAME = "What is committed is the same here and on origin."
@@ -37,7 +38,7 @@ def machines(tmp_path: Path) -> list[Folder]:
     git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
     assert synced(first) == [SAME]
     git(tmp_path, "clone", "--quiet", "remote", "two")
-    return [first, Store(tmp_path / "two").user("mara").folder]
+    return [first, StoreFolder(tmp_path / "two").folder("mara")]
 
 
 def change(user: Folder, path: str, text: str) -> None:
@@ -420,7 +421,7 @@ def test_where_there_is_no_remote_or_other_work_too_the_command_is_told(
     where.mkdir()
     set_up(str(where), "mara", START)
     with pytest.raises(FilememError, match="git pull and git push"):
-        synced(Store(where).user("mara").folder)
+        synced(StoreFolder(where).folder("mara"))
 
 
 def test_every_url_of_a_remote_gets_what_is_pushed(
@@ -445,7 +446,7 @@ def test_what_was_recalled_of_anybody_in_the_store_is_sent(
     first, second = machines
     ben = Store(first.store).user("ben")
     path = ben.remember("Likes tea.", today=START.date()).path
-    recalls.note_recall(ben.folder, path, recalls.OPENED, START)
+    recalls.note_recall(ben._folder, path, recalls.OPENED, START)
     assert synced(first) == [SAME]
     assert synced(second) == [SAME]
     own = f"{second.store}/ben/.filemem/recalls.log"

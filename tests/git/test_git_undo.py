@@ -26,6 +26,7 @@ from filemem.git.history import History
 from filemem.git.undo import undo
 from filemem.learn.remember import remember
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -162,7 +163,7 @@ def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     git(mara.root, "commit", "--quiet", "--allow-empty", "-m", "empty")
     git(mara.root, "merge", "--quiet", "-m", "merge", "main")
     undo(History(mara), head, START)
-    bob = Store(Path(mara.root).parent).user("bob").folder
+    bob = StoreFolder(Path(mara.root).parent).folder("bob")
     for user, name, words in (
         (mara, "--all", "is not a commit here"),
         (mara, "HEAD~1", "is a merge"),

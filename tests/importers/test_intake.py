@@ -19,6 +19,8 @@ from filemem.importers import FORMATS, ImportReport, import_file
 from filemem.store.gate import KEYED_DIGEST
 from filemem.store.problems import problems_of
 from filemem.store.roles import Role
+from filemem.store.users import StoreFolder
+from filemem.testing import FakeModel
 
 ZONE = dt.timezone(dt.timedelta(hours=2))
 NOON = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
@@ -32,7 +34,7 @@ def mara(tmp_path: Path) -> User:
 
 
 def run(user: User, format_: str, path: Path, **how: Any) -> ImportReport:
-    store = Store(user.folder.store)
+    store = StoreFolder(user._folder.store)
     return import_file(store, format_, str(path), user=user.name, zone=ZONE, **how)
 
 
@@ -41,7 +43,7 @@ def kept(user: User, path: str) -> list[str]:
 
 
 def file(user: User, path: str) -> Path:
-    return Path(user.folder.root, path)
+    return Path(user._folder.root, path)
 
 
 def talk(path: Path, *texts: str, id: str = "c1", title: str = "Trip to Kyoto") -> Path:
@@ -72,10 +74,10 @@ def test_a_newer_export_appends_what_is_new_and_keeps_every_edit(
     more = talk(tmp_path / "c.json", "One", "Two", "Three", "Four")
     assert [taken.turns for taken in run(mara, "claude", more).updated] == [1]
     assert session.read_bytes() == edited + b"\n- **Claude** 14:03: Four\n"
-    before = contents(mara.folder.root)
+    before = contents(mara._folder.root)
     report = run(mara, "claude", more)
     assert len(report.unchanged) == 1 and not report.left_out
-    assert contents(mara.folder.root) == before
+    assert contents(mara._folder.root) == before
 
 
 @pytest.mark.parametrize("place", [f"archive/{SESSION}", "sessions/old/kyoto.md"])
@@ -86,7 +88,7 @@ def test_a_moved_session_is_found_and_goes_on_there(
     file(mara, place).parent.mkdir(parents=True)
     file(mara, SESSION).rename(file(mara, place))
     run(mara, "claude", talk(tmp_path / "c.json", "One", "Two", "Three"))
-    assert list(mara.folder.paths()) == [place]
+    assert list(mara._folder.paths()) == [place]
     assert kept(mara, place) == ["One", "Two", "Three"]
 
 
@@ -101,11 +103,11 @@ def test_a_forgotten_import_leaves_no_name_and_does_not_come_back(
         mara.forget(path)
     record = file(mara, RECORD).read_text()
     assert "kyoto" not in record and "tea.md" not in record
-    before = contents(mara.folder.root)
+    before = contents(mara._folder.root)
     assert len(run(mara, "markdown", vault).skipped) == 1
     [left] = run(mara, "claude", export).skipped
     assert left.why == "imported before and deleted since; it stays deleted"
-    assert contents(mara.folder.root) == before
+    assert contents(mara._folder.root) == before
     [new] = run(mara, "claude", talk(export, "One", "Two")).added
     run(mara, "claude", talk(export, "One", "Two", "Three"))
     assert kept(mara, new.path) == ["Two", "Three"]
@@ -123,7 +125,7 @@ def test_two_processes_take_each_conversation_once(mara: User, tmp_path: Path) -
     for process in both:
         process.join()
         assert process.exitcode == 0
-    paths = list(mara.folder.paths())
+    paths = list(mara._folder.paths())
     assert [kept(mara, path) for path in paths] == [TEXTS_OF_ALL[:2]] * 40
 
 
@@ -155,11 +157,11 @@ def test_however_a_run_was_killed_the_next_finishes_it(
         torn = b'{"origin": "claude:c1", "pa' if lost == "half" else b""
         record.write_bytes(before + torn)
     run(user, "claude", export)
-    found = [text for path in user.folder.paths() for text in kept(user, path)]
+    found = [text for path in user._folder.paths() for text in kept(user, path)]
     assert found == [text.strip() for text in [*first, *more]]
-    whole = contents(user.folder.root)
+    whole = contents(user._folder.root)
     run(user, "claude", export)
-    assert contents(user.folder.root) == whole
+    assert contents(user._folder.root) == whole
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -167,7 +169,7 @@ def test_what_is_not_there_or_no_file_or_holds_the_store_is_one_error(
     mara: User, tmp_path: Path, format_: str
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    mara.folder.make()
+    mara._folder.make()
     with pytest.raises(Refused):
         run(mara, format_, tmp_path)
     with pytest.raises(NotFound):
@@ -175,7 +177,7 @@ def test_what_is_not_there_or_no_file_or_holds_the_store_is_one_error(
     if format_ != "markdown":  # which passes it over
         with pytest.raises(FilememError):
             run(mara, format_, tmp_path / "pipe")
-    assert not list(mara.folder.paths())
+    assert not list(mara._folder.paths())
 
 
 # -- sessions of agents ----------------------------------------------------------------
@@ -211,14 +213,14 @@ def test_a_fork_keeps_what_is_its_own_and_brings_back_nothing_forgotten(
     new = tmp_path / "p/a-new.jsonl"
     new.write_text("".join([*fork, row("4", "In green.")]))
     run(mara, "claude-code", tmp_path / "p")
-    paths = {kept(mara, path)[0]: path for path in mara.folder.paths()}
+    paths = {kept(mara, path)[0]: path for path in mara._folder.paths()}
     assert kept(mara, paths.pop(texts[0])) == texts
     assert sorted(paths) == ["An id that is no UUID.", "In green."]
-    mara.forget(next(path for path in mara.folder.paths() if "sketch" in path))
+    mara.forget(next(path for path in mara._folder.paths() if "sketch" in path))
     new.write_text("".join([*fork, row("4", "In green."), row("5", "Thanks.")]))
     run(mara, "claude-code", tmp_path / "p")
     assert kept(mara, paths["In green."]) == ["In green.", "Thanks."]
-    assert len(list(mara.folder.paths())) == 2
+    assert len(list(mara._folder.paths())) == 2
 
 
 def test_what_an_agent_s_work_came_to_is_found_and_nobody_said_it(
@@ -228,7 +230,7 @@ def test_what_an_agent_s_work_came_to_is_found_and_nobody_said_it(
     [taken] = run(mara, "claude-code", work).added
     memory = mara.open_file(taken.path)
     assert memory.role("document") is Role.DOCUMENT
-    tools = Toolbox(mara.folder, lambda: dt.datetime(2026, 6, 10))
+    tools = Toolbox(mara._folder, lambda: dt.datetime(2026, 6, 10))
     found = tools.call("search_files", {"query": "What broke the build last week?"})
     assert "error TS2304" in found and "Tulip" not in found
 
@@ -258,15 +260,15 @@ def test_a_codex_fork_brings_back_nothing_of_a_forgotten_original(
     if known:
         rollout(fork, "b", "a", day=5, copied=2, texts=[*texts[:2], "In green."])
     run(mara, "codex", folder)
-    mara.forget(next(path for path in mara.folder.paths() if "sketch" in path))
+    mara.forget(next(path for path in mara._folder.paths() if "sketch" in path))
     own = ["In green.", "yes", "Dashed."]
     rollout(fork, "b", "a", day=5, copied=2, texts=[*texts[:2], *own])
     run(mara, "codex", folder)
-    [path] = mara.folder.paths()
+    [path] = mara._folder.paths()
     assert kept(mara, path) == own
-    before = contents(mara.folder.root)
+    before = contents(mara._folder.root)
     run(mara, "codex", folder)
-    assert contents(mara.folder.root) == before
+    assert contents(mara._folder.root) == before
 
 
 # -- notes -----------------------------------------------------------------------------
@@ -296,7 +298,7 @@ def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(
     assert sorted(why) == sorted(left.split())
     assert "a link" in why["out.md"] and "not a regular file" in why["pipe.md"]
     for _ in range(2):
-        assert texts == {path: mara.folder.read(path) for path in mara.folder.paths()}
+        assert texts == {path: mara._folder.read(path) for path in mara._folder.paths()}
         file(mara, RECORD).unlink(missing_ok=True)
         assert len(run(mara, "markdown", vault).unchanged) == len(texts)
 
@@ -339,10 +341,10 @@ def test_a_note_changed_or_deleted_in_the_store_is_left_alone(
     file(mara, "notes/Daily/2026-11-20.md").unlink()
     for path in vault.rglob("*.md"):
         path.write_bytes(b"theirs\n")
-    before = contents(mara.folder.root)
+    before = contents(mara._folder.root)
     left = [item.what for item in run(mara, "markdown", vault).skipped]
     assert sorted(left) == ["Daily/2026-11-20.md", "tea.md"]
-    assert contents(mara.folder.root) == before
+    assert contents(mara._folder.root) == before
 
 
 # -- what a program hands over ---------------------------------------------------------
@@ -416,10 +418,10 @@ def test_where_the_record_tells_nothing_the_session_does(mara: User, lost: str) 
         record.write_text(KEYED_DIGEST.sub(f"{'0a' * 8}-1", record.read_text()))
     else:
         file(mara, lost).unlink()
-    mara = Store(mara.folder.store).user("mara")
+    mara = Store(mara._folder.store).user("mara")
     for end in (4, 10, 10):
         mara.add_conversation(ALL[:end], id="c")
-    assert list(mara.folder.paths()) == [path]
+    assert list(mara._folder.paths()) == [path]
     assert kept(mara, path) == TEXTS_OF_ALL
 
 
@@ -463,7 +465,7 @@ def test_a_turn_s_day_is_the_person_s(mara: User, tmp_path: Path) -> None:
     path = mara.add_conversation([text], at=at, id="at")
     assert path.startswith("sessions/2026/2026-05-05-0100-")
     assert mara.open_file(path).front["timezone"] == "UTC+09:00"
-    lay(mara.folder.root, {"profile.md": "---\ntimezone: Asia/Tokyo\n---\n\nMara.\n"})
+    lay(mara._folder.root, {"profile.md": "---\ntimezone: Asia/Tokyo\n---\n\nMara.\n"})
     stamped = {**text, "created_at": "2026-05-04T16:00:00Z"}
     path = mara.add_conversation([stamped], id="profile")
     assert path.startswith("sessions/2026/2026-05-05-0100-")
@@ -471,7 +473,7 @@ def test_a_turn_s_day_is_the_person_s(mara: User, tmp_path: Path) -> None:
     path = mara.add_conversation([text], at=at.astimezone(dt.UTC), id="in UTC")
     assert "2026-05-04-1600-" in path
     filemem("chat", "-m", "I keep bees.", cwd=tmp_path)
-    [path] = [one for one in mara.folder.paths() if "keep-bees" in one]
+    [path] = [one for one in mara._folder.paths() if "keep-bees" in one]
     assert mara.open_file(path).front["timezone"] == "Asia/Tokyo"
 
 
@@ -492,11 +494,11 @@ def test_secrets_are_taken_out_before_anything_is_kept_or_digested(
     lay(tmp_path / "vault", {f"password is {secret}.md": "Note."})
     report = run(mara, "markdown", tmp_path / "vault")
     mara.remember("Has a router.", tags=[labelled, "home"])
-    chat = mara.conversation()
-    chat.keep("assistant", asks["content"])
-    chat.keep("mara", secret)
-    assert "[redacted: password]" in chat.transcript.turns()[-1].text
-    assert secret not in f"{report} {contents(mara.folder.root)}"
+    chat = mara.conversation(FakeModel(asks["content"]), id="router")
+    chat.say("It does not work.")
+    chat.say(secret)
+    assert "[redacted: password]" in kept(mara, chat.path)
+    assert secret not in f"{report} {contents(mara._folder.root)}"
     other = Store(tmp_path / "other").user("mara")
     other.add_conversation(messages, id=labelled, title=labelled)
     digests = [

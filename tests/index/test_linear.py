@@ -86,7 +86,7 @@ def test_the_work_grows_with_the_length(
     job: str, told: Callable[[int], list[str]]
 ) -> None:
     def work(size: int) -> Callable[[], object]:
-        user = Store(Path(tempfile.mkdtemp(dir=place))).user("mara").folder
+        user = StoreFolder(Path(tempfile.mkdtemp(dir=place))).folder("mara")
         said = [
             *(format_turn("mara", "09:30", text) for text in told(size)),
             format_turn("assistant", "09:31", "Ok."),
@@ -102,7 +102,7 @@ def test_the_work_of_forgetting_grows_with_the_number_of_memories(
     tmp_path: Path,
 ) -> None:
     def work(size: int) -> Callable[[], object]:
-        user = Store(tempfile.mkdtemp(dir=tmp_path)).user("mara").folder
+        user = StoreFolder(tempfile.mkdtemp(dir=tmp_path)).folder("mara")
         lay(
             user.root,
             {

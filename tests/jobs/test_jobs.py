@@ -13,6 +13,7 @@ from scripted_server import ScriptedServer, fail
 from filemem import Store, User
 from filemem.errors import Busy
 from filemem.jobs import JobRun, maintain
+from filemem.store.users import StoreFolder
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += (
@@ -121,7 +122,7 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
     """Each with its own files and no others; what was there already is no commit."""
     where = tmp_path / "store"
     mara = User(in_git(where))
-    mara.folder.create("profile.md", "Mara.\n")
+    mara._folder.create("profile.md", "Mara.\n")
     git(where, "add", ".")
     git(where, "commit", "-qm", "Mine")
     (where / "mara/profile.md").write_text("Mara, weaver.\n")
@@ -155,10 +156,10 @@ def test_what_a_person_and_a_program_have_done_is_committed_job_by_job(tmp_path)
 def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
     """Maintain is one from its first step to its last."""
     mara = Store(tmp_path).user("mara")
-    other = Store(tmp_path).user("mara").folder
+    other = StoreFolder(tmp_path).folder("mara")
     today = START.date()
     seen = []
-    with JobRun(mara.folder, "sweep", START):
+    with JobRun(mara._folder, "sweep", START):
         with pytest.raises(Busy), JobRun(other, "compact", START):
             pass
         assert "a boat." in mara.remember("Has a boat.", today=today).text
@@ -168,6 +169,6 @@ def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
             pass
         seen.append((done, total))
 
-    assert maintain(mara.folder, START, None, show)[-1].job == "tidy" and seen
+    assert maintain(mara._folder, START, None, show)[-1].job == "tidy" and seen
     with other.job_lock(0):
         pass

@@ -9,6 +9,7 @@ import pytest
 from programs import filemem, lay
 
 from filemem import Store
+from filemem.store.users import StoreFolder
 
 TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
 OLD = (
@@ -41,7 +42,7 @@ def tree(root: Path) -> dict[str, bytes]:
     """Every memory of every user with its bytes."""
     found = {}
     for name in Store(root).users():
-        user = Store(root).user(name).folder
+        user = StoreFolder(root).folder(name)
         found |= {f"{name}/{path}": user.read(path) for path in user.paths()}
     return found
 
@@ -104,7 +105,7 @@ def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(
 
 
 def test_a_busy_user_is_named_and_done_by_the_next_run(store: Path) -> None:
-    with Store(store).user("bea").folder.job_lock():
+    with StoreFolder(store).folder("bea").job_lock():
         told = run(store, "sweep", "--all-users", code=1)
     [failed] = [line for line in told if "error" in line]
     assert failed["user"] == "bea"

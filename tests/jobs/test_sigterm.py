@@ -11,9 +11,9 @@ import pytest
 from programs import COLD, clean, filemem, lay
 from scripted_server import ScriptedServer, hang
 
-from filemem import Store
 from filemem.store.passages import format_turn
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 SUPPORT = str(Path(__file__).parents[1] / "support")
 # The program, which ends itself before its change of a number.
@@ -58,7 +58,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def memories(store: Path) -> dict[str, bytes]:
-    user = Store(store).user("ann").folder
+    user = StoreFolder(store).folder("ann")
     with user.job_lock(0.1), user.locked(0.1):  # both locks can be had at once
         return {path: user.read(path) for path in user.paths()}
 
@@ -125,7 +125,7 @@ def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
         chat.send_signal(signal.SIGTERM)
         _, errors = chat.communicate(timeout=60)
     assert (chat.returncode, "Traceback" in errors) == (143, False), errors
-    user = Store(tmp_path).user("ann").folder
+    user = StoreFolder(tmp_path).folder("ann")
     (path,) = [path for path in user.paths() if path.startswith("sessions/")]
     said = [
         turn.text

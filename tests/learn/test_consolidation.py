@@ -45,6 +45,7 @@ from filemem.llm.model import FailFastModel, PromptTooLong, Reply, ToolCall, Usa
 from filemem.reports import report_of
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
+from filemem.store.users import StoreFolder
 from filemem.text.quotes import stands_in
 
 MAY = day(5, 8)
@@ -360,7 +361,7 @@ def test_json_with_slips_is_read_as_it_was_meant(user: Folder, answer: str) -> N
 def test_whatever_a_model_answers_nothing_breaks(
     tmp_path_factory: pytest.TempPathFactory, answer: str
 ) -> None:
-    user = Store(tmp_path_factory.mktemp("any")).user("nora").folder
+    user = StoreFolder(tmp_path_factory.mktemp("any")).folder("nora")
     talk(user, MAY, "I live in Ghent.")
     keys = ("text", "lines", "quote", "memory", "day")
     reader = Reader(lambda told: dict.fromkeys(keys, answer))

@@ -6,10 +6,11 @@ import pytest
 from crash_driver import AT, JOBS, READER
 from programs import filemem, lay
 
-from filemem import Store, index
+from filemem import index
 from filemem.learn import consolidate
 from filemem.learn.log import LOG_NAME, LearnLog
 from filemem.overview import problems
+from filemem.store.users import StoreFolder
 
 PLACE = Path(__file__).parents[1] / "support/crash_driver.py"
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
@@ -27,7 +28,7 @@ OLD = "facts/2026/2026-01-05-is-a-nurse.md"
 @pytest.fixture
 def store(place: Path) -> Path:
     """Two conversations: what the second tells supersedes and confirms; and what a person has written by hand."""
-    user = Store(place / "store").user("ann").folder
+    user = StoreFolder(place / "store").folder("ann")
     mine = "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"
     lay(user.root, {OLD: "Ann is a nurse.\r\n", "profile.md": mine})
     for path, said in TALKS.items():
@@ -39,7 +40,7 @@ def store(place: Path) -> Path:
 
 def tree(root: Path) -> dict[str, object]:
     """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
-    user = Store(root).user("ann").folder
+    user = StoreFolder(root).folder("ann")
     log = LearnLog(user)
     found: dict[str, object] = {
         path: Path(user.root, path).read_bytes() for path in user.paths()
@@ -74,7 +75,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(
                     if isinstance(text, bytes)
                 ]
                 assert last in left, (number, path)
-        user = Store(folder / str(number)).user("ann").folder
+        user = StoreFolder(folder / str(number)).folder("ann")
         JOBS["consolidate"](user)
         assert tree(folder / str(number)) == wanted, number
         found = [

@@ -14,6 +14,7 @@ from filemem.chat.listener import ToolCalled
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TALK = "sessions/2026/2026-11-10-0900-talk.md"
@@ -21,7 +22,7 @@ TALK = "sessions/2026/2026-11-10-0900-talk.md"
 
 @pytest.fixture
 def ann(tmp_path: Path) -> Folder:
-    folder = Store(tmp_path).user("ann").folder
+    folder = StoreFolder(tmp_path).folder("ann")
     folder.create(TALK, "- **ann** 09:00: Please keep it short.\n")
     folder.create(
         "sessions/2026/2026-11-11-0900-boss.md",

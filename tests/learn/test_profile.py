@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reader import Reader, note
 
-from filemem import Store, overview
+from filemem import overview
 from filemem.jobs import maintain
 from filemem.learn import consolidate
 from filemem.llm.model import Reply, Usage
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
+from filemem.store.users import StoreFolder
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"
@@ -88,7 +89,7 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
         text = f"Nora has a house in {place}, with a garden and a view of the sea."
         tell(nora, MAY, said, text, section="home")
     edit(nora, "# Nora", "# Nora\n\nMy own words. 3")
-    user = Store(nora.store).user("nora").folder
+    user = StoreFolder(nora.store).folder("nora")
     assert "filemem maintain" in str(overview.problems(user))
 
     class Chooses(Reader):
@@ -249,7 +250,7 @@ def test_what_is_a_person_s_stays_to_the_byte(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]
 ) -> None:
     """Whatever stands in the profile, a line of the program's comes and goes, and every other line is there in its order."""
-    user = Store(tmp_path_factory.mktemp("own")).user("nora").folder
+    user = StoreFolder(tmp_path_factory.mktemp("own")).folder("nora")
     user.make()
     Path(user.root, "profile.md").write_bytes("\r\n".join(lines).encode())
     tell(user, MAY, "oolong", "Nora drinks oolong.", section="likes")

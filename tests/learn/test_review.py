@@ -10,11 +10,12 @@ from click.testing import CliRunner
 from conversations import remembered, talk, tree
 from reader import Reader, note
 
-from filemem import Busy, Store, User
+from filemem import Busy, User
 from filemem.cli import cli
 from filemem.learn import consolidate
 from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
+from filemem.store.users import StoreFolder
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
@@ -28,7 +29,7 @@ UNSET = dict.fromkeys(
 def user(tmp_path: Path) -> Folder:
     """A person who has told three things, proposed and not yet remembered."""
     (tmp_path / "filemem.yaml").write_text("review: true\n")
-    nora = Store(tmp_path).user("nora").folder
+    nora = StoreFolder(tmp_path).folder("nora")
     talk(
         nora,
         MAY,

@@ -1,5 +1,6 @@
 """What a program gets from `import filemem`."""
 
+import asyncio
 import datetime as dt
 import itertools
 import os
@@ -34,6 +35,7 @@ from filemem import (
     User,
 )
 from filemem.store.keys import add_key, keys_of
+from filemem.store.users import StoreFolder
 from filemem.testing import FakeModel, FrozenClock
 from filemem.text.plain import count_tokens
 
@@ -58,6 +60,11 @@ def said(*texts: str) -> list[dict[str, str]]:
     return [{"role": next(roles), "content": text} for text in texts]
 
 
+def turns(user: User, path: str) -> list[str]:
+    """Return what was said in a session."""
+    return [turn.text for turn in user.open_file(path).passages]
+
+
 def test_what_is_public_is_listed_documented_and_has_a_docstring() -> None:
     assert sorted(filemem.__all__) == PUBLIC
     for name in PUBLIC:
@@ -76,8 +83,12 @@ def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
     later = AT + dt.timedelta(days=3)
     assert nora.add_conversation(first, at=later) == path
     assert nora.add_conversation([*first, *said("Three hives.")], at=AT) == path
-    turns = [turn.text for turn in nora.open_file(path).passages]
-    assert turns == ["Hello!", "Hello, Nora.", "I keep bees.", "Three hives."]
+    assert turns(nora, path) == [
+        "Hello!",
+        "Hello, Nora.",
+        "I keep bees.",
+        "Three hives.",
+    ]
     other = nora.add_conversation(said("Hello!", "Hi.", "I sold the boat."), at=AT)
     named = nora.add_conversation(said("Hello!"), at=AT, id="thread-7", title="Bees")
     assert len({path, other, named}) == 3
@@ -121,7 +132,7 @@ def test_what_means_nothing_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(FilememError, match=sentence):
         call(nora)
-    assert nora.folder.paths() == []
+    assert nora._folder.paths() == []
 
 
 def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
@@ -203,7 +214,7 @@ def test_memories_are_listed_updated_restored_and_reviewed(nora: User) -> None:
     assert nora.restore(tea.path).path == tea.path
     with pytest.raises(Refused, match="is not in the archive"):
         nora.restore(tea.path)
-    lesson = nora.folder.create(
+    lesson = nora._folder.create(
         "lessons/brief.md", "---\ntags: [a]\n---\n\nBe brief.\n"
     )
     nora.update(lesson, "My PIN is 4711; be long.")
@@ -218,10 +229,10 @@ def test_memories_are_listed_updated_restored_and_reviewed(nora: User) -> None:
 
 def test_what_waits_is_accepted_or_rejected(nora: User) -> None:
     for name, text in (("bees", "Keeps bees."), ("boat", "Has a boat.")):
-        nora.folder.create(f"proposed/facts/2026-05-04-{name}.md", f"{text}\n")
+        nora._folder.create(f"proposed/facts/2026-05-04-{name}.md", f"{text}\n")
     bees = nora.remember("Rows on Sundays.").path
     wish = f"---\nforget: {bees}\n---\n\nForget my rowing.\n"
-    nora.folder.create("proposed/forget/2026-05-04-rowing.md", wish)
+    nora._folder.create("proposed/forget/2026-05-04-rowing.md", wish)
     kept, boat, rowing = nora.review()
     kept.accept()
     boat.reject()
@@ -257,7 +268,9 @@ def test_a_person_is_called_by_their_name_whatever_the_folder(tmp_path: Path) ->
         user.info(zone="Atlantis")
     path = user.add_conversation(said("I keep bees."), at=AT)
     assert "- **Ann**" in user.open_file(path).text
-    assert "You talk with Ann" in user.conversation().view().system[0][1]
+    model = FakeModel("Hello.")
+    user.conversation(model).say("Good morning.")
+    assert "You talk with Ann" in str(model.asked[0])
     reader = Reader(note("Ann keeps bees.", "keep bees", section="home"))
     user.info(name="Anna")
     [fact] = user.consolidate(reader).kept
@@ -284,8 +297,8 @@ def test_a_chat_that_goes_on_is_left_out_by_its_id(nora: User) -> None:
 def test_what_belongs_into_a_prompt_keeps_to_its_tokens(
     nora: User, tokens: int
 ) -> None:
-    nora.folder.create("profile.md", "# Nora\n\n" + "- Keeps bees in Ghent.\n" * 200)
-    nora.folder.create("lessons/brief.md", "Be brief, and kind to bees.\n")
+    nora._folder.create("profile.md", "# Nora\n\n" + "- Keeps bees in Ghent.\n" * 200)
+    nora._folder.create("lessons/brief.md", "Be brief, and kind to bees.\n")
     nora.add_conversation(said("My bees swarmed. " * 80), at=AT)
     found = nora.prompt_context("What of the bees?", tokens=tokens)
     assert tokens / 3 < count_tokens(found) <= tokens
@@ -294,12 +307,12 @@ def test_what_belongs_into_a_prompt_keeps_to_its_tokens(
 
 def test_a_conversation_is_taken_up_again_by_its_id(nora: User) -> None:
     nora.conversation(id="chat-7").say("I keep bees.")
-    again = Store(nora.folder.store).user("nora").conversation(id="chat-7")
+    again = Store(nora._folder.store).user("nora").conversation(id="chat-7")
     again.say("And wasps.")
     [path] = [one.path for one in nora.memories("sessions")]
-    assert path == again.transcript.path and len(again.transcript.turns()) == 4
+    assert path == again.path and len(turns(nora, path)) == 4
     assert nora.add_conversation(said("And hornets."), id="chat-7") == path
-    assert nora.conversation(id="chat-8").transcript.turns() == []
+    assert nora.conversation(id="chat-8").path == ""
 
 
 def test_an_answer_streams_and_is_kept_though_nobody_listens(nora: User) -> None:
@@ -307,10 +320,85 @@ def test_an_answer_streams_and_is_kept_though_nobody_listens(nora: User) -> None
     assert "".join(talk.stream("What do I keep?")) == "Bees."
     with pytest.raises(ModelError, match="gone"):
         list(talk.stream("And what else?"))
-    assert [turn.text for turn in talk.transcript.turns()][1:3] == [
-        "Bees.",
-        "And what else?",
-    ]
+    assert turns(nora, talk.path)[1:3] == ["Bees.", "And what else?"]
+
+
+class SlowModel:
+    """Says its first word at once, and the rest when it may go on."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.may_go_on = threading.Event()
+
+    def ask(self, messages: Any, tools: Any, on_text: Callable[[str], None]) -> Reply:
+        on_text("Bees ")
+        self.may_go_on.wait(60)
+        on_text("in Ghent.")
+        return Reply("Bees in Ghent.", (), Usage(0, 0), "stop")
+
+
+async def answered(address: tuple[str, int]) -> bytes:
+    """Return what a server sends until it hangs up."""
+    reader, writer = await asyncio.open_connection(*address)
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+def test_a_server_in_asyncio_streams_many_answers_at_once(nora: User) -> None:
+    """None of the forty comes before all have begun, so no pool of threads may end."""
+    model = SlowModel()
+    begun = []
+
+    async def send(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for piece in nora.conversation(model).astream("What do I keep?"):
+            begun.append(piece)
+            if len(begun) == 40:
+                model.may_go_on.set()
+            writer.write(piece.encode())
+            await writer.drain()
+        writer.close()
+
+    async def ask_all() -> list[bytes]:
+        async with await asyncio.start_server(send, "127.0.0.1") as server:
+            address = server.sockets[0].getsockname()
+            return await asyncio.gather(*[answered(address) for _ in range(40)])
+
+    assert asyncio.run(ask_all()) == [b"Bees in Ghent."] * 40
+    assert begun[:40] == ["Bees "] * 40
+
+
+def test_who_leaves_a_stream_has_the_answer_kept(nora: User) -> None:
+    """The loop has ended by then; no thread is left."""
+    model = SlowModel()
+    talk = nora.conversation(model)
+    before = threading.enumerate()
+
+    async def leave() -> None:
+        pieces = talk.astream("What do I keep?")
+        assert await anext(pieces) == "Bees "
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(pieces), 0.01)
+
+    asyncio.run(leave())
+    [answering] = {*threading.enumerate()} - {*before}
+    assert turns(nora, talk.path) == ["What do I keep?"]
+    model.may_go_on.set()
+    answering.join(60)
+    assert not answering.is_alive()
+    assert turns(nora, talk.path) == ["What do I keep?", "Bees in Ghent."]
+
+
+def test_an_error_comes_out_of_a_stream_in_asyncio(nora: User) -> None:
+    talk = nora.conversation(FakeModel(ModelError("gone")))
+
+    async def listen() -> list[str]:
+        return [piece async for piece in talk.astream("What do I keep?")]
+
+    with pytest.raises(ModelError, match="gone"):
+        asyncio.run(listen())
 
 
 def test_many_facts_are_kept_in_one_pass_and_once(nora: User) -> None:
@@ -371,7 +459,7 @@ def test_an_export_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
         packed.writestr(path, "x")
     with pytest.raises(Refused):
         store.import_(tmp_path / "evil.zip", user="ann")
-    assert store.user("ann").folder.paths() == []
+    assert not [*store.user("ann").memories()]
     assert sorted(os.listdir(tmp_path)) == ["evil.zip", "store"]
 
 
@@ -380,7 +468,7 @@ def test_all_are_maintained_though_one_fails(tmp_path: Path) -> None:
     for name in ("ann", "bo"):
         store.user(name).remember("Keeps bees.")
     told = []
-    with Store(tmp_path).user("bo").folder.job_lock():
+    with StoreFolder(tmp_path).folder("bo").job_lock():
         found = store.maintain(on_error=lambda *what: told.append(what))
     assert found["ann"] == Report()
     assert f"process {os.getpid()}, since 20" in found["bo"].error
@@ -393,7 +481,7 @@ def test_the_clock_the_model_and_the_listener_are_the_store_s(
     """Nothing that is heard or logged holds a person's words."""
     events: list[MemoryEvent] = []
     model = FakeModel(
-        "Bees, in Ghent.", Reply("", (), Usage(0, 0), "stop"), ModelError("gone")
+        Reply("Bees, in Ghent.", (), Usage(70, 7), "stop"), ModelError("gone")
     )
     at = dt.datetime(2026, 5, 4, 9, 30, tzinfo=dt.UTC)
     clock = FrozenClock(at)
@@ -402,7 +490,7 @@ def test_the_clock_the_model_and_the_listener_are_the_store_s(
     with caplog.at_level("INFO", "filemem"):
         talk = nora.conversation()
         assert talk.say("What do I keep?") == "Bees, in Ghent."
-        assert talk.transcript.path.startswith("sessions/2026/2026-05-04-")
+        assert talk.path.startswith("sessions/2026/2026-05-04-")
         clock.move(days=2)
         fact = nora.remember("Keeps bees in Ghent.")
         nora.search_files("bees")
@@ -411,8 +499,12 @@ def test_the_clock_the_model_and_the_listener_are_the_store_s(
         nora.forget(fact.path)
     assert "What do I keep?" in str(model.asked[0])
     assert fact.path.startswith("facts/2026/2026-05-06-")
-    kinds = [event.kind for event in events]
-    assert kinds[0] == "remembered" and {"recalled", "forgotten"} < {*kinds}
+    asked = MemoryEvent("requested", "nora", 1, 70, 7)
+    kept = MemoryEvent("kept", "nora")
+    assert events[:3] == [kept, asked, kept]
+    kinds = [event.kind for event in events[3:]]
+    assert kinds == ["remembered", "recalled", "forgotten"]
+    assert "requested of nora: 1, 77 tokens" in caplog.messages
     assert "bees" not in f"{events} {caplog.text}".lower()
 
 

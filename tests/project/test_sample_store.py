@@ -10,10 +10,11 @@ from pathlib import Path
 from programs import sample
 
 from filemem import Store
+from filemem.store.users import StoreFolder
 
 HERE = tempfile.TemporaryDirectory()
 STORE = sample(Path(HERE.name))
-MARA = Store(STORE).user("mara").folder
+MARA = StoreFolder(STORE).folder("mara")
 TEXTS = {path: MARA.read(path).decode() for path in MARA.paths()}
 TURN = re.compile(r"- \*\*[^*]+\*\* (?:[01]\d|2[0-3]):[0-5]\d: \S")
 

@@ -61,7 +61,7 @@ def question(user: User) -> None:
 
 def sweep(user: User) -> None:
     """Archive what has faded."""
-    jobs.sweep(user.folder, LATER)
+    jobs.sweep(user._folder, LATER)
 
 
 @pytest.mark.parametrize("walk", [message, question, sweep])
@@ -72,7 +72,7 @@ def test_a_run_comes_by_the_stops_of_its_walk_in_order(
     with Store(tmp_path) as store:
         user = store.user("nora")
         user.remember("The regatta was loud.", importance=3, today=TOLD.date())
-        use_weekly(user.folder, TOLD.date(), LATER.date())
+        use_weekly(user._folder, TOLD.date(), LATER.date())
         way = iter(entered(lambda: walk(user)))
     named = stops(walk.__name__)
     assert 5 < len(named) <= LONGEST

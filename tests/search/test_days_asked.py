@@ -9,9 +9,10 @@ import pytest
 from examples import rows
 from programs import lay
 
-from filemem import Store, Toolbox
+from filemem import Toolbox
 from filemem.index import Index
 from filemem.search.days import named_days
+from filemem.store.users import StoreFolder
 
 TODAY = dt.date(2026, 11, 20)  # a Friday
 DIARY = {
@@ -34,7 +35,7 @@ SESSIONS = {
 def ask(root: Path, files: dict[str, str], query: str, today: dt.date = TODAY) -> str:
     lay(root / "ann", files)
     noon = dt.datetime.combine(today, dt.time(12))
-    tools = Toolbox(Store(root).user("ann").folder, lambda: noon)
+    tools = Toolbox(StoreFolder(root).folder("ann"), lambda: noon)
     return tools.call("search_files", {"query": query})
 
 
@@ -116,7 +117,7 @@ from last Sunday to Tuesday  2026-11-15 2026-11-17
 @pytest.mark.parametrize(("asked", "days"), rows(TO_AN_END))
 def test_a_range_ends_after_it_begins(tmp_path: Path, asked: str, days: str) -> None:
     lay(tmp_path / "ann", SESSIONS)
-    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    corpus = Index(StoreFolder(tmp_path).folder("ann")).corpus()
     [range_] = named_days(asked, corpus, TODAY).ranges
     ends = (range_.first, range_.last)
     assert [str(dt.date.fromordinal(day)) for day in ends] == days.split()
@@ -162,7 +163,7 @@ def test_traditional_characters_name_the_same_days_as_simplified_ones(
     tmp_path: Path, traditional: str, simplified: str
 ) -> None:
     lay(tmp_path / "ann", SESSIONS)
-    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    corpus = Index(StoreFolder(tmp_path).folder("ann")).corpus()
     one, other = (
         named_days(question, corpus, TODAY) for question in (traditional, simplified)
     )

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from programs import lay
 
-from filemem import Store, Toolbox
+from filemem import Toolbox
 from filemem.index import Index
 from filemem.search.days import named_days
 from filemem.search.query import parse
 from filemem.search.weights import WEIGHTS
+from filemem.store.users import StoreFolder
 
 TODAY = dt.date(2026, 11, 20)
 Files = dict[str, str]
@@ -56,7 +57,7 @@ def ask(
     """The lines of the tool's answer over these files and the filler."""
     lay(root / "ann", FILLER | files)
     noon = dt.datetime.combine(today, dt.time(12))
-    tools = Toolbox(Store(root).user("ann").folder, lambda: noon)
+    tools = Toolbox(StoreFolder(root).folder("ann"), lambda: noon)
     return tools.call("search_files", {"query": query, **filters}).split("\n")
 
 
@@ -563,7 +564,7 @@ def test_an_event_is_of_its_day_too_where_only_some_days_are_asked_for(
 def test_a_month_is_not_taken_out_of_another_word(
     tmp_path: Path, question: str, stems: set[str]
 ) -> None:
-    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    corpus = Index(StoreFolder(tmp_path).folder("ann")).corpus()
     days = named_days(question, corpus, TODAY)
     query = parse(question, (), (), days, WEIGHTS)
     assert stems <= {word.stem for word in query.content}
@@ -572,7 +573,7 @@ def test_a_month_is_not_taken_out_of_another_word(
 def test_who_is_named_first_is_asked_about_whatever_other_words_hold(
     tmp_path: Path,
 ) -> None:
-    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    corpus = Index(StoreFolder(tmp_path).folder("ann")).corpus()
     days = named_days("", corpus, TODAY)
     question = "Is it planned that Ben visits Ann?"
     assert parse(question, ("", "ann", "ben"), (), days, WEIGHTS).about == 2

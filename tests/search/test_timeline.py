@@ -13,6 +13,7 @@ from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 UNSET = dict.fromkeys(
     name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_"))
@@ -46,7 +47,7 @@ DAYS = [
 
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
-    nora = Store(tmp_path).user("nora").folder
+    nora = StoreFolder(tmp_path).folder("nora")
     lay(nora.root, FILES)
     return nora
 
@@ -108,4 +109,4 @@ def test_a_plan_is_on_the_day_that_it_is_for(
     """A date without a year is the nearest one."""
     ben = Store(tmp_path).user("ben")
     ben.remember(text, today=dt.date(2026, 9, 1))
-    assert timeline(ben.folder)[0] == (day, text)
+    assert timeline(ben._folder)[0] == (day, text)

@@ -7,6 +7,7 @@ from programs import filemem
 
 from filemem import Store
 from filemem.store.passages import turns
+from filemem.store.users import StoreFolder
 
 TALK = (
     "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n"
@@ -64,7 +65,7 @@ def kept(root: Path) -> list[str]:
     """Every turn of every user, wherever it lies."""
     found = []
     for name in Store(root).users():
-        user = Store(root).user(name).folder
+        user = StoreFolder(root).folder(name)
         for path in user.paths():
             if "sessions" in path.split("/"):
                 said = turns(user.memory(path).lines)
@@ -85,5 +86,5 @@ def test_a_broken_user_stops_no_other_and_loses_nothing(tmp_path: Path) -> None:
         assert f"{len(ODD)} of {len(BROKEN | ODD)} users done." in done.stdout
         assert kept(tmp_path) == before
     for name in ODD.keys() - {"archive-is-a-file", "two-texts"}:
-        paths = Store(tmp_path).user(name).folder.paths()
+        paths = StoreFolder(tmp_path).folder(name).paths()
         assert f"archive/{SESSION}" in paths, name

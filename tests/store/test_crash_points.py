@@ -10,8 +10,9 @@ import pytest
 from crash_driver import JOBS, TALK
 from programs import filemem, lay
 
-from filemem import Store, index
+from filemem import index
 from filemem.store import recalls
+from filemem.store.users import StoreFolder
 
 PLACE = Path(__file__).parents[1] / "support/crash_driver.py"
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
@@ -26,7 +27,7 @@ STORIES = {
 @pytest.fixture
 def store(place):
     """A user with old talks, faded and pinned facts, one that is cited, one that was recalled in the archive."""
-    user = Store(place / "store").user("ann").folder
+    user = StoreFolder(place / "store").folder("ann")
     files = {path: TALK.format(text) for path, text in STORIES.items()}
     files |= {
         "facts/2026/2026-09-17-eel.md": "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
@@ -60,7 +61,7 @@ def store(place):
 def tree(root):
     """Every memory with its bytes, every log with its lines: a run that is done again
     may say the same thing twice."""
-    user = Store(root).user("ann").folder
+    user = StoreFolder(root).folder("ann")
     found = {path: user.read(path) for path in user.paths()}
     for name in BOOKS:
         place = Path(root, "ann", name)
@@ -100,5 +101,5 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(
         for path in killed.keys() - before.keys() - BOOKS:
             is_moved = killed[path] in before.values()
             assert is_moved or path.startswith("summaries/"), (number, path)
-        JOBS[how](Store(folder / str(number)).user("ann").folder)
+        JOBS[how](StoreFolder(folder / str(number)).folder("ann"))
         assert tree(folder / str(number)) == wanted, number

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import Store, User
+from filemem import User
 from filemem.git.setup import set_up
 from filemem.overview import problems
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 FACT = "facts/2026/2026-11-18-tea.md"
 # Of Vim, Emacs, nano, VS Code, JetBrains, Sublime Text, GNOME, Kate, Obsidian, office
@@ -30,7 +31,7 @@ TEA.rej
 
 @pytest.fixture
 def mara(tmp_path: Path) -> Folder:
-    user = Store(tmp_path / "store").user("mara").folder
+    user = StoreFolder(tmp_path / "store").folder("mara")
     user.create(FACT, "Prefers oolong tea.\n")
     return user
 

@@ -14,8 +14,8 @@ from programs import lay
 from reader import Reader
 from scripted_server import ScriptedServer
 
-from filemem import Store
 from filemem.store.passages import format_turn
+from filemem.store.users import StoreFolder
 
 OWL = "archive/facts/2025/2025-01-02-owl.md"
 COMMANDS = [
@@ -122,7 +122,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(
     [told] = [line for line in lines if "No space left on device" in line]
     assert str(disk) in told and "put that right" in told
     assert "Traceback" not in done.stderr
-    ann = Store(disk / "store").user("ann").folder
+    ann = StoreFolder(disk / "store").folder("ann")
     left = {path: ann.read(path).decode() for path in ann.paths()}
     for path, text in FILES.items():
         assert text in (left.get(path), left.get(f"archive/{path}")), path

@@ -10,10 +10,10 @@ from conversations import accepted, day, talk, tree
 from conversations import remembered as consolidated
 from reader import Reader, note
 
-from filemem import Store
 from filemem.learn import proposals
 from filemem.learn.log import LOG_NAME
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 remembered = functools.partial(
     consolidated,
@@ -26,7 +26,7 @@ HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
     """Somebody who told where they live, which is remembered."""
-    nora = Store(tmp_path).user("nora").folder
+    nora = StoreFolder(tmp_path).folder("nora")
     talk(nora, MAY, "I live in Ghent.", "Nice.")
     remembered(nora, MAY)
     assert set(tree(nora)) == {HOME, "profile.md"}

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 from programs import sample
 
-from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
+from filemem.store.users import StoreFolder
 
 CANARY = "canary of Bob"
 PATHS = [
@@ -43,7 +43,7 @@ LISTS = ("list", "grep", "search")  # what finds nothing there
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Mara's memories with every odd thing among them, beside Bob's."""
     store = sample(tmp_path / "store")
-    Store(store).user("bob").folder.create("profile.md", f"{CANARY}\n")
+    StoreFolder(store).folder("bob").create("profile.md", f"{CANARY}\n")
     mara = store / "mara"
     (mara / "facts/link.md").symlink_to("../../bob/profile.md")
     (mara / "linked").symlink_to("../bob")

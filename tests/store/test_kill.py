@@ -138,10 +138,10 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
     bookkeeping; the rest is told of."""
     ann = Store(tmp_path).user("ann")
     ann.remember("Likes tea.")
-    above = Path(ann.folder.root, "facts")
+    above = Path(ann._folder.root, "facts")
     ours = above / f"{files.OURS}0123456789abcdef"
     theirs = above / f"{files.TEMPORARY}fedcba9876543210"
-    half = Path(ann.folder.bookkeeping(f"{files.TEMPORARY}0011223344556677"))
+    half = Path(ann._folder.bookkeeping(f"{files.TEMPORARY}0011223344556677"))
     for age, are_left in ((0, True), (90, False)):
         for path in (ours, theirs, half):
             path.write_bytes(b"text")
@@ -149,5 +149,5 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
         ann.maintain(AT.date())
         assert ours.exists() == half.exists() == are_left
     assert theirs.read_bytes() == b"text"
-    (problem,) = overview.problems(ann.folder)
+    (problem,) = overview.problems(ann._folder)
     assert problem.path == f"facts/{theirs.name}" and "look at it" in problem.remedy

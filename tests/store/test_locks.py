@@ -10,19 +10,20 @@ from programs import COLD
 
 from filemem import Store
 from filemem.errors import Busy
+from filemem.store.users import StoreFolder
 
 WRITE = """
 import sys
-from filemem import Store
-store, who = Store(sys.argv[1]), sys.argv[2]
+from filemem.store.users import StoreFolder
+ann, who = StoreFolder(sys.argv[1]).folder("ann"), sys.argv[2]
 for turn in range(60):
     line = f"- **{who}** 09:30: turn {turn} of {who}, {'x' * 60}\\n"
-    store.user("ann").folder.append("sessions/2026/2026-11-20-0930-both.md", line)
+    ann.append("sessions/2026/2026-11-20-0930-both.md", line)
 """
 HOLD = """
 import sys
-from filemem import Store
-with Store(sys.argv[1]).user("ann").folder.locked():
+from filemem.store.users import StoreFolder
+with StoreFolder(sys.argv[1]).folder("ann").locked():
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -32,9 +33,9 @@ def test_two_processes_that_write_the_same_file_lose_and_tear_nothing(
     tmp_path: Path,
 ) -> None:
     path = (
-        Store(tmp_path)
-        .user("ann")
-        .folder.create("sessions/2026/2026-11-20-0930-both.md", "")
+        StoreFolder(tmp_path)
+        .folder("ann")
+        .create("sessions/2026/2026-11-20-0930-both.md", "")
     )
     python = COLD[0]
     both = [
@@ -62,12 +63,12 @@ def test_a_reader_never_waits_and_a_killed_holder_frees_the_lock(
     assert holder.stdout and holder.stdout.readline() == b"held\n"
     with (
         pytest.raises(Busy, match=rf"process {holder.pid}, since 20.*, holds"),
-        user.folder.locked(0),
+        user._folder.locked(0),
     ):
         pass
     assert user.search_files("oolong") and user.grep("oolong")
     assert "oolong" in json.dumps(user.tools().call("grep", {"pattern": "tea"}))
     holder.kill()
     holder.communicate()
-    with user.folder.locked(0):
+    with user._folder.locked(0):
         pass

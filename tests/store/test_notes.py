@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from programs import lay
 
-from filemem import Store, Toolbox
+from filemem import Toolbox
+from filemem.store.users import StoreFolder
 
 NOW = dt.datetime(2026, 11, 20, 9, 30)
 NOTES = {
@@ -21,7 +22,7 @@ NOTES = {
 def ask(root: Path, query: str) -> list[str]:
     lay(root / "ann", NOTES)
     return (
-        Toolbox(Store(root).user("ann").folder, lambda: NOW)
+        Toolbox(StoreFolder(root).folder("ann"), lambda: NOW)
         .call("search_files", {"query": query})
         .split("\n")
     )

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store
 from filemem.store import recalls
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20, 9, 31, 59)
 HOWS = ["open", "cited", "restored", "archived"]
@@ -48,7 +48,7 @@ def test_the_lines_of_two_machines_mean_the_same_in_any_order(
     said: list[tuple[int, str, str]],
     any_: Any,
 ) -> None:
-    user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
+    user = StoreFolder(tmp_path_factory.mktemp("store")).folder("ann")
     write(user, sorted(said))
     wanted = recalls.recalled(user)
     any_.shuffle(said)
@@ -80,7 +80,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 def test_only_a_recall_after_the_archiving_brings_back(
     tmp_path: Path, later: bool
 ) -> None:
-    user = Store(tmp_path).user("ann").folder
+    user = StoreFolder(tmp_path).folder("ann")
     opened = 50 if later else 20
     write(
         user,

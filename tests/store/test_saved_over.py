@@ -11,19 +11,19 @@ from click.testing import CliRunner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem import Store
 from filemem.cli import cli
 from filemem.overview import problems
 from filemem.store import files, saved_over
 from filemem.store.folder import Folder
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("ann").folder
+    return StoreFolder(tmp_path).folder("ann")
 
 
 def texts(talk: Transcript) -> list[str]:
@@ -104,7 +104,7 @@ def test_whatever_was_saved_over_comes_back_with_its_day(
 ) -> None:
     """Turns of some days, some of them in the same words, of which an editor has kept
     some."""
-    user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
+    user = StoreFolder(tmp_path_factory.mktemp("store")).folder("ann")
     talk = Transcript(user)
     at = AT
     for word, minutes, _ in said:

@@ -21,7 +21,7 @@ import pytest
 from crash_driver import arm
 from reader import Reader
 
-from filemem import Store, jobs
+from filemem import jobs
 from filemem.errors import FilememError
 from filemem.forget.plan import plan_deletion
 from filemem.importers import import_file
@@ -113,7 +113,7 @@ def begun(tmp_path: Path) -> Path:
     folder = tmp_path / "begun"
     (folder / "source").mkdir(parents=True)
     (folder / "source/note.md").write_text("A note, before.\n")
-    mara = Store(folder / "store").user("mara").folder
+    mara = StoreFolder(folder / "store").folder("mara")
     for path, text in FILES.items():
         mara.create(path, text)
     store = StoreFolder(mara.store)
@@ -154,7 +154,7 @@ def test_no_save_is_lost_while_a_job_runs(
     path = JOBS[job]
     for number in itertools.count(1):
         copy = shutil.copytree(begun, tmp_path / str(number))
-        mara = Store(copy / "store").user("mara").folder
+        mara = StoreFolder(copy / "store").folder("mara")
         window = copy / "window"
         act = functools.partial(person, mara, path, save, window)
         if job_ended(mara, job, number, lambda act=act: act()):

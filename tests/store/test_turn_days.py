@@ -17,6 +17,7 @@ from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.passages import format_turn, turns
 from filemem.store.transcript import Transcript
+from filemem.store.users import StoreFolder
 
 NOW = dt.datetime(2026, 12, 1, 9, 30)
 EVENING = dt.datetime(2026, 11, 20, 23, 55)
@@ -31,7 +32,7 @@ RESUMED = "- **Ann** 2026-11-23 09:00: A whale came by yesterday.\n"
 
 def tools(root: Path, files: dict[str, str]) -> Toolbox:
     lay(root / "ann", files)
-    return Toolbox(Store(root).user("ann").folder, lambda: NOW)
+    return Toolbox(StoreFolder(root).folder("ann"), lambda: NOW)
 
 
 def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(

@@ -16,9 +16,10 @@ import sys
 
 from reader import Reader, note
 
-from filemem import Store, jobs
+from filemem import jobs
 from filemem.learn import consolidate
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 READER = Reader(
@@ -107,7 +108,7 @@ def main(store: str, folder: str, name: str) -> None:
         folder, "rehearsal"
     )  # patterns compiled and modules imported here are so in every child
     shutil.copytree(store, rehearsal)
-    JOBS[name](Store(rehearsal).user("ann").folder)
+    JOBS[name](StoreFolder(rehearsal).folder("ann"))
     shutil.rmtree(rehearsal)
     while status:
         limit += 1
@@ -116,7 +117,7 @@ def main(store: str, folder: str, name: str) -> None:
         child = os.fork()
         if not child:
             arm(limit)
-            JOBS[name](Store(copy).user("ann").folder)
+            JOBS[name](StoreFolder(copy).folder("ann"))
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status not in (0, 137):

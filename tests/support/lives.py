@@ -88,15 +88,15 @@ def read(root: Path, name: str, model: Model) -> Read:
     last = talks[0][0][0]
     for said in talks:
         is_later = f"{said[0][0]:{period}}" != f"{last:{period}}"
-        if is_later or waiting_tokens(user.folder) >= WAITING_TOKENS:
-            done += consolidate.run(user.folder, said[0][0], model)
-            forget(user.folder)
-        session = Transcript(user.folder)
+        if is_later or waiting_tokens(user._folder) >= WAITING_TOKENS:
+            done += consolidate.run(user._folder, said[0][0], model)
+            forget(user._folder)
+        session = Transcript(user._folder)
         for at, text in said:
             session.add(user.name, text, at)
             last = at
-    done += consolidate.run(user.folder, last, model)
-    return Read(user.folder, done, len(talks))
+    done += consolidate.run(user._folder, last, model)
+    return Read(user._folder, done, len(talks))
 
 
 def waiting_tokens(folder: Folder) -> int:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, User
+from filemem import User
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
 from filemem.git.setup import set_up
 from filemem.learn.remember import remember
 from filemem.store import files
 from filemem.store.folder import Folder
+from filemem.store.users import StoreFolder
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -61,7 +62,7 @@ def git(
 def store(where: Path, user: str = "mara") -> Folder:
     """A store with one memory, kept in git."""
     where.mkdir()
-    mara = Store(where).user(user).folder
+    mara = StoreFolder(where).folder(user)
     User(mara).remember("Prefers oolong tea.", today=START.date())
     set_up(str(where), user, START)
     return mara

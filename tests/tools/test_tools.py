@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import lay
 
-from filemem import Store, Toolbox, User
+from filemem import Toolbox, User
+from filemem.store.users import StoreFolder
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TALK = "sessions/2026/2026-03-14-0930-tea.md"
@@ -49,7 +50,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(root: Path) -> Toolbox:
-    return Toolbox(Store(root).user("ann").folder, lambda: NOW)
+    return Toolbox(StoreFolder(root).folder("ann"), lambda: NOW)
 
 
 def next_call(answer: str) -> tuple[str, dict[str, Any]] | None:
@@ -160,7 +161,7 @@ def test_any_call_is_answered_in_text(
     root = tmp_path_factory.getbasetemp() / "any"
     if not root.exists():
         write(root, FILES)
-    answer = Toolbox(Store(root).user("ann").folder, lambda: NOW).call(name, arguments)
+    answer = Toolbox(StoreFolder(root).folder("ann"), lambda: NOW).call(name, arguments)
     answer.encode()
     assert answer
     if answer.startswith("Error: "):
@@ -265,7 +266,7 @@ def test_the_calls_that_grep_and_open_spell_out_walk_through_everything_exactly_
         root,
         {f"facts/{n}.md": "\n".join(lines) + "\n" for n, lines in enumerate(contents)},
     )
-    tools = Toolbox(Store(root).user("ann").folder, lambda: NOW)
+    tools = Toolbox(StoreFolder(root).folder("ann"), lambda: NOW)
     expected = [
         (f"facts/{n}.md", m)
         for n, lines in enumerate(contents)
@@ -506,7 +507,7 @@ def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_numbe
         lines[number] = f"a zeppelin 飞艇, {number}"
     lay(root / "ann/notes", {"tides.md": ""})
     (root / "ann/notes/tides.md").write_bytes(end.join(lines).encode())
-    user = Store(root).user("ann").folder
+    user = StoreFolder(root).folder("ann")
     found = [(match.line - 1, match.text) for match in User(user).grep("zeppelin")]
     assert found == [(number, lines[number]) for number in wanted]
     tools = Toolbox(user, lambda: NOW)
