@@ -6,10 +6,10 @@ said for it.
 """
 
 import heapq
-import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from filemem.index import Corpus, IndexedFile
 from filemem.search.days import files_of
@@ -18,7 +18,6 @@ from filemem.search.search_request import SearchRequest
 from filemem.text.dayrange import DayRange
 
 MAX_FILES = 45
-MAX_POSTINGS = 8_000  # of the rarer words, which are looked at to choose the files
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
 TOLD_DAYS = 14  # before and after a day, on which it is told of
 FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it
@@ -26,25 +25,21 @@ FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those 
 Values = dict[int, float]  # by passage, or by the first one of a file
 
 
-@dataclass
+@dataclass(frozen=True)
 class Occurrences:
-    """Where one word of the question stands, filled in stem by stem.
+    """Where one word of the question stands, outside of what the prompt has.
 
     Attributes:
         word: of the question.
         weight: what it counts: its weight there times its rarity.
-        is_known: it stands somewhere, or what may be said for it.
-        values: what either counts in each passage.
+        values: what it counts in each passage, or what may be said for it.
         exact: the passages with the word itself, in any inflection.
-        nearby: what it counts in each passage in reach of these.
     """
 
     word: QueryWord
     weight: float
-    is_known: bool = False
-    values: Values = field(default_factory=dict)
-    exact: set[int] = field(default_factory=set)
-    nearby: Values = field(default_factory=dict)
+    values: Values
+    exact: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -64,57 +59,36 @@ class Candidates:
     query_weight: float
 
 
-@dataclass(frozen=True)
-class Lookup:
-    """A stem to look up for a word of the question.
-
-    Attributes:
-        target: where the word stands, to be filled in.
-        is_exact: the stem is the word's own, and none that stands for it.
-        weight: what it counts in a passage.
-        tokens: those of the stem.
-        frequency: in how many passages they stand, about.
-    """
-
-    target: Occurrences
-    is_exact: bool
-    weight: float
-    tokens: list[str]
-    frequency: int
-
-
 def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
-    """Find the files whose passages promise an answer, `max_files` at most.
-
-    The rarer words choose them; the others are then looked up in these files alone.
-    """
-    flags = request.corpus.flags
-    lookups = _lookups(request)
-    exact = [lookup for lookup in lookups if lookup.is_exact]
-    occurrences = [lookup.target for lookup in exact]
-    known = sum(lookup.weight for lookup in exact if lookup.frequency)
+    """Find the files whose passages promise an answer, `max_files` at most."""
+    occurrences = [look_up(request, word) for word in request.query.words]
+    known = sum(found.weight for found in occurrences if found.exact)
     query_weight = max(LEAST_QUERY_WEIGHT, known)
-
-    lookups.sort(key=lambda lookup: (not lookup.is_exact, lookup.frequency))
-    postings = itertools.accumulate(lookup.frequency for lookup in lookups)
-    rare = max(1, sum(read <= MAX_POSTINGS for read in postings))
-    is_wanted = bytearray(b"\1" * len(flags))
-    for number in request.in_prompt:
-        is_wanted[number] = 0
-    for lookup in lookups[:rare]:
-        _look_up(request, lookup, is_wanted)
     promising = _promising_files(request, occurrences, query_weight, max_files + 1)
-    files = promising[:max_files]
-    is_chosen = bytearray(len(flags))
-    for entry in files:
-        span = slice(entry.first, entry.first + entry.count)
-        is_chosen[span] = is_wanted[span]
-    for lookup in lookups[rare:]:
-        _look_up(request, lookup, is_chosen)
     are_all = not any(
-        _answers(request, one, occurrences) for one in promising[max_files:]
+        _answers(request, entry, occurrences) for entry in promising[max_files:]
     )
-    return Candidates(files, are_all, occurrences, query_weight)
+    return Candidates(promising[:max_files], are_all, occurrences, query_weight)
+
+
+def look_up(request: SearchRequest, word: QueryWord) -> Occurrences:
+    """Return where a word of the question stands, or what may be said for it.
+
+    What stands for a word counts no more than the word would. Of all that stands in a
+    passage for one word that counts which counts most.
+    """
+    corpus = request.corpus
+    counts = _counts(request, word.stem)
+    rarity = idf(corpus, len(counts))
+    weight = word.weight * rarity
+    values = _bm25(request, counts, weight)
+    exact = frozenset(values)
+    for stem in word.alternatives:
+        counts = _counts(request, stem)
+        lesser = request.weights.lesser_word * min(rarity, idf(corpus, len(counts)))
+        for number, value in _bm25(request, counts, word.weight * lesser).items():
+            values[number] = max(value, values.get(number, 0.0))
+    return Occurrences(word, weight, values, exact)
 
 
 def idf(corpus: Corpus, frequency: int) -> float:
@@ -125,68 +99,35 @@ def idf(corpus: Corpus, frequency: int) -> float:
     return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _lookups(request: SearchRequest) -> list[Lookup]:
-    """Return what to look up for each word of a question, the word itself first.
-
-    What stands for a word counts no more than the word would.
-    """
-    corpus = request.corpus
-    lookups: list[Lookup] = []
-    for word in request.query.words:
-        tokens = corpus.concept(word.stem)
-        frequency = _frequency(corpus, tokens)
-        rarity = idf(corpus, frequency)
-        target = Occurrences(word, word.weight * rarity)
-        lookups.append(Lookup(target, True, target.weight, tokens, frequency))
-        for stem in dict.fromkeys(word.alternatives):
-            tokens = corpus.concept(stem)
-            frequency = _frequency(corpus, tokens)
-            if frequency and stem != word.stem:
-                weight = word.weight * min(rarity, idf(corpus, frequency))
-                weight *= request.weights.lesser_word
-                lookups.append(Lookup(target, False, weight, tokens, frequency))
-    return lookups
+def _counts(request: SearchRequest, stem: str) -> Counter[int]:
+    """Return by passage how often words of a stem stand in it."""
+    counts = Counter[int]()
+    for token in request.corpus.concept(stem):
+        found = request.corpus.postings(token)
+        counts.update(dict(zip(found.numbers, found.times, strict=True)))
+    for number in request.in_prompt:
+        counts.pop(number, None)
+    return counts
 
 
-def _frequency(corpus: Corpus, tokens: Iterable[str]) -> int:
-    """Return in about how many passages one of some tokens stands."""
-    return min(corpus.count, sum(map(corpus.frequency, tokens)))
-
-
-def _look_up(request: SearchRequest, lookup: Lookup, is_wanted: bytearray) -> None:
-    """Fill in how well a stem matches each wanted passage, by BM25.
-
-    Of the stems for one word in a passage the one counts that counts most.
+def _bm25(request: SearchRequest, counts: Counter[int], weight: float) -> Values:
+    """Return what a word counts in each passage, up to `bm25_k1` + 1 times its weight.
 
     Args:
-        request: what is asked.
-        lookup: the stem, and the target to fill in. A passage has up to `bm25_k1` + 1
-            times its weight.
-        is_wanted: by passage 1 if it is wanted, else 0.
+        request: which has the numbers of the formula.
+        counts: by passage how often it stands there.
+        weight: of the word.
     """
-    corpus = request.corpus
-    counts: dict[int, int] = {}
-    for token in lookup.tokens:
-        found = corpus.postings(token)
-        wanted = map(is_wanted.__getitem__, found.numbers)
-        pairs = zip(found.numbers, found.times, strict=True)
-        for number, count in itertools.compress(pairs, wanted):
-            counts[number] = counts.get(number, 0) + count
-    target = lookup.target
-    if counts or lookup.frequency > len(request.in_prompt):
-        target.is_known = True
-    if lookup.is_exact:
-        target.exact.update(counts)
     k1 = request.weights.bm25_k1
-    most = lookup.weight * (k1 + 1)
-    base = k1 * (1 - request.weights.bm25_b)
-    per_word = k1 * request.weights.bm25_b / max(1.0, corpus.mean_length)
-    lengths = corpus.lengths
-    values = target.values
-    for number, count in counts.items():
-        value = most * count / (count + base + per_word * lengths[number])
-        if value > values.get(number, 0.0):
-            values[number] = value
+    b = request.weights.bm25_b
+    lengths = request.corpus.lengths
+    per_word = k1 * b / max(1.0, request.corpus.mean_length)
+    base = k1 * (1 - b)
+    most = weight * (k1 + 1)
+    return {
+        number: most * count / (count + base + per_word * lengths[number])
+        for number, count in counts.items()
+    }
 
 
 def _promising_files(
@@ -195,7 +136,7 @@ def _promising_files(
     query_weight: float,
     max_files: int,
 ) -> list[IndexedFile]:
-    """Return the files whose best passage promises most, the newest of like ones.
+    """Return the files whose best passage promises most, the best first.
 
     Args:
         request: whose speakers, days and filters count, too.
@@ -213,18 +154,37 @@ def _promising_files(
         of_days += corpus.dated(around)
     for entry in of_days:
         best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
+    return _admitted(request, best, max_files)
+
+
+def _admitted(
+    request: SearchRequest, best: Values, max_files: int
+) -> list[IndexedFile]:
+    """Return the files that may answer and promise most, the newest of like ones.
+
+    A file counts in full at most, so that the rest need not be looked at once enough
+    are found that promise more.
+
+    Args:
+        request: whose filters count, and what each file does.
+        best: by file what its best passage promises.
+        max_files: how many at most.
+    """
     promises: Values = {}
-    promising: list[IndexedFile] = []
-    for first, value in best.items():
-        entry = corpus.file(first)
+    admitted: list[IndexedFile] = []
+    greatest: list[float] = []  # a heap, the least of them first
+    for first, value in sorted(best.items(), key=lambda one: -one[1]):
+        if len(greatest) == max_files and round(value, 6) < greatest[0]:
+            break
+        entry = request.corpus.file(first)
         if request.admits_any(entry):
             promises[first] = round(value * request.file_weight(entry), 6)
-            promising.append(entry)
-    return heapq.nsmallest(
-        max_files,
-        promising,
-        key=lambda entry: (-promises[entry.first], -entry.date, entry.path),
-    )
+            admitted.append(entry)
+            heapq.heappush(greatest, promises[first])
+            if len(greatest) > max_files:
+                heapq.heappop(greatest)
+    admitted.sort(key=lambda entry: (-promises[entry.first], -entry.date, entry.path))
+    return admitted[:max_files]
 
 
 def _promises(
@@ -238,9 +198,11 @@ def _promises(
     sums: Values = {}
     for found in occurrences:
         add_values(sums, found.values)
-    for number in sums:
-        if corpus.speakers[number] == about:
-            sums[number] += for_speaker
+    if about is not None:
+        for number in sums:
+            if corpus.speakers[number] == about:
+                sums[number] += for_speaker
+    for number in filter(corpus.by_assistant, sums):
         sums[number] *= request.role_weight(number)
     if request.is_limited:
         for number in sums:

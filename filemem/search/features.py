@@ -114,13 +114,15 @@ class WordScores:
     """What the words of the question count for the passages of the candidates.
 
     Attributes:
-        words: where each stands, and what it counts nearby.
+        words: where each stands.
+        nearby: what each counts, by passage in reach of where it stands.
         query_weight: what all of them count together, of which scores are shares.
         total: by passage, what all of them count.
         session: by the first passage of a file, what their best places in it count.
     """
 
     words: list[Occurrences]
+    nearby: list[Values]
     query_weight: float
     total: Values
     session: Values
@@ -128,9 +130,9 @@ class WordScores:
     def by_word(self, number: int) -> dict[str, float]:
         """Return what each word counts for a passage, as a share, if anything."""
         return {
-            found.word.text: found.nearby[number] / self.query_weight
-            for found in self.words
-            if number in found.nearby
+            found.word.text: nearby[number] / self.query_weight
+            for found, nearby in zip(self.words, self.nearby, strict=True)
+            if number in nearby
         }
 
     def strength(self, number: int) -> float:
@@ -141,7 +143,7 @@ class WordScores:
         """
         held = 0.0
         total = 0.0
-        for found in self.words:
+        for found, nearby in zip(self.words, self.nearby, strict=True):
             if found.word.is_context:
                 continue
             total += found.weight
@@ -149,26 +151,29 @@ class WordScores:
                 held += found.weight
             else:
                 most = NEAR_STRENGTH * found.weight
-                held += min(most, found.nearby.get(number, 0.0))
+                held += min(most, nearby.get(number, 0.0))
         return round(held / total, 4) if total else 0.0
 
 
 def score_words(request: SearchRequest, candidates: Candidates) -> WordScores:
-    """Return what the words of a question count for the passages of the candidates.
-
-    What each counts nearby is put down with where it stands.
-    """
+    """Return what the words of a question count for the passages of the candidates."""
     farthest = len(request.weights.neighbors) - 1
     reaches: dict[int, range] = {}
     for entry in candidates.files:
         reaches.update(passages_in_reach(entry, request.corpus.flags, farthest))
+    words = candidates.occurrences
+    nearby: list[Values] = []
     total: Values = {}
     session: Values = {}
-    for found in candidates.occurrences:
-        found.nearby = spread_to_neighbors(found.values, reaches, request.weights)
-        add_values(total, found.nearby)
-        add_values(session, best_of_files(found.values, request.corpus))
-    return WordScores(candidates.occurrences, candidates.query_weight, total, session)
+    for found in words:
+        chosen = {
+            number: found.values[number]
+            for number in found.values.keys() & reaches.keys()
+        }
+        nearby.append(spread_to_neighbors(chosen, reaches, request.weights))
+        add_values(total, nearby[-1])
+        add_values(session, best_of_files(chosen, request.corpus))
+    return WordScores(words, nearby, candidates.query_weight, total, session)
 
 
 def passages_in_reach(

@@ -59,7 +59,7 @@ def _missing_words(candidates: Candidates, corpus: Corpus) -> list[str]:
     missing: list[str] = []
     for found in candidates.occurrences:
         word = found.word
-        is_met = found.is_known or word.text in names
+        is_met = found.values or word.text in names
         if word.is_content and not is_met and not terms.is_cjk(word.text):
             missing.append(_with_near_spellings(word.text, corpus))
     return missing

@@ -172,6 +172,18 @@ def test_what_is_asked_for_is_found_however_much_else_says_the_same(
     assert "weaker" not in lines[-1]
 
 
+def test_a_word_of_every_passage_is_found_beside_one_that_stands_nowhere(
+    tmp_path: Path,
+) -> None:
+    """Also where more passages hold it than any answer could."""
+    turns = "- **ann** 09:00: tea\n" * 1000
+    files = {session(f"2026-02-0{day}"): turns for day in range(1, 10)}
+    assert paths(ask(tmp_path, files, "green tea"))
+    files = {"facts/2026-02-01-green.md": "Green thumbs.\n"}
+    assert paths(ask(tmp_path, files, "green tea", path="sessions"))
+    assert "weaker" in ask(tmp_path, files, "green tea")[-1]
+
+
 def test_what_one_person_answers_is_found_by_the_words_of_another(
     tmp_path: Path,
 ) -> None:
