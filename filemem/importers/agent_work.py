@@ -32,13 +32,19 @@ Part = dict[str, Any]
 """A call of a tool, its result, or any other object in the file of a session."""
 
 _EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "Write")  # Claude Code's
+_GIVEN_AT = ("input", "arguments", "action", "command")
+_PRINTED_AT = ("content", "output", "aggregated_output", "stderr")
 _QUESTION_TOOLS = ("AskUserQuestion", "request_user_input")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+# What Codex writes as a command or a patch ends, also one within a script; the id is
+# that of the call, or another for one within a script.
+_ENDED = ("CommandExecution", "FileChange", "patch_apply_end")
 # How Codex heads what a command printed that failed.
 _FAILED = re.compile(
     r"\A(?:(?:(?:Chunk ID|Wall time|Original token count): [^\n]*\n)*"
     r"(?:Exit code:|Process exited with code) (?!0\n)-?\d+\n"
-    r"(?:[^\n]*\n){0,4}?Output:\n|(?=apply_patch verification failed))"
+    r"(?:[^\n]*\n){0,4}?Output:\n|Script failed\n[^\n]*\nOutput:\n"
+    r"|(?=apply_patch verification failed))"
 )
 _COLOUR_OR_TAG = re.compile(r"\x1b\[[\d;]*m|</?tool_use_error>")
 
@@ -77,25 +83,30 @@ class AgentWork:
             at: when it was.
         """
         id = _id(part)
-        kind = UNSPOKEN.get(text_at(part, "type"))
-        if kind == TOOL_CALL:
+        type = text_at(part, "type")
+        call = self._calls.get(id)
+        if UNSPOKEN.get(type) == TOOL_CALL:
             self._calls[id] = part
-        if kind != TOOL_RESULT or id not in self._calls:
+        if type in _ENDED and call is None:
+            call = part
+        elif UNSPOKEN.get(type) != TOOL_RESULT or not call:
             return []
-        line = self._line(self._calls.pop(id), part)
+        self._calls[id] = {}  # it has ended
+        line = self._line(call, part)
         return [ImportedTurn(SPEAKER, at, line, id, f"call:{id}")] if line else []
 
     def _line(self, call: Part, result: Part) -> str:
         name = text_at(call, "name")
         given = _given(call)
         texts = [content_text(value) for value in [given, *as_dict(given).values()]]
-        files = _PATCHED.findall("\n".join(texts))
+        files = [*_PATCHED.findall("\n".join(texts)), *as_dict(result.get("changes"))]
         if name in _EDITORS:
             files = [text_at(given, "file_path") or text_at(given, "notebook_path")]
-        printed = content_text(result.get("content") or result.get("output"))
+        printed = content_text(_first(result, _PRINTED_AT))
         value = _decoded(printed)
         printed = text_at(value, "output") or printed
-        is_failed = result.get("is_error") or _FAILED.match(printed)
+        is_failed = result.get("is_error") or text_at(result, "status") == "failed"
+        is_failed = is_failed or _FAILED.match(printed)
         if is_failed or dig(value, "metadata", "exit_code"):
             tried = joined(texts) or name
             if files:
@@ -116,7 +127,12 @@ def _id(part: Part) -> str:
 
 def _given(call: Part) -> Any:
     """Return what a tool was called with."""
-    return _decoded(call.get("input") or call.get("arguments") or call.get("action"))
+    return _decoded(_first(call, _GIVEN_AT))
+
+
+def _first(part: Part, keys: tuple[str, ...]) -> Any:
+    """Return what stands under the first of some keys that has anything."""
+    return next(filter(None, map(part.get, keys)), None)
 
 
 def _decoded(value: Any) -> Any:

@@ -99,7 +99,7 @@ def _read(
         asked = work.dialogue(item, item.get("output"))
         text = _text(item, typed, left_out) or joined(asked)
         spoken_part(payload, left_out)
-        turns += work.told(payload, moment)
+        turns += work.told(item, moment)
         # Neither mail between agents nor a goal that an agent set is a person's.
         if speaker is None or "recipient" in item or item.get("turnId") or not text:
             continue
