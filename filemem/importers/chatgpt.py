@@ -2,8 +2,7 @@
 
 A conversation is a tree of messages, `mapping`; `current_node` is the leaf that the
 person last saw. OpenAI publishes no schema; the shapes are as exports showed them from
-2023 to 2026 (github.com/mitkury/chatgpt-export-parser, docs; elizaOS/eliza pull request
-12007).
+2023 to 2026 (github.com: mitkury/chatgpt-export-parser, elizaOS/eliza issue 11881).
 """
 
 import re

@@ -20,6 +20,7 @@ from filemem.importers.base import (
     as_list,
     as_text,
     dicts_at,
+    dig,
     file_mark,
     joined,
     spoken_part,
@@ -93,9 +94,10 @@ def _text(message: dict[str, Any], left_out: LeftOut) -> str:
 
 
 def _artifact(block: object) -> str:
-    """Return the text of an artifact that a block writes or changes, with its name."""
-    if text_at(block, "name") != "artifacts":
-        return ""
-    text = text_at(block, "input", "content") or text_at(block, "input", "new_str")
-    title = text_at(block, "input", "title") or text_at(block, "input", "id")
-    return f"[document: {title or UNNAMED}]\n{text}" if text else ""
+    """Return the text of an artifact or file that a block writes, with its name."""
+    given = dig(block, "input")
+    text = text_at(given, "file_text")
+    if text_at(block, "name") == "artifacts":
+        text = text_at(given, "content") or text_at(given, "new_str")
+    names = [text_at(given, key) for key in ("title", "id", "path")]
+    return f"[document: {next(filter(None, names), UNNAMED)}]\n{text}" if text else ""
