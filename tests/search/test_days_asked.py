@@ -251,7 +251,7 @@ def test_what_is_before_or_after_a_time_is_not_in_it(
 ) -> None:
     """*Since* and *until* have the time itself."""
     lay(tmp_path / "ann", {"facts/2023-05-10-a.md": "Ann is in Lagos.\n"})
-    corpus = Index(Store(tmp_path).user("ann").folder).corpus()
+    corpus = Index(StoreFolder(tmp_path).folder("ann")).corpus()
     [days] = named_days(query, corpus, TODAY).ranges
     border = days.last if end == "held" else days.first
     assert str(dt.date.fromordinal(border)) == day
