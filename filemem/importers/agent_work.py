@@ -20,6 +20,7 @@ from filemem.importers.base import (
     decode_json,
     dicts_at,
     dig,
+    first_text,
     joined,
     text_at,
 )
@@ -101,7 +102,7 @@ class AgentWork:
         texts = [content_text(value) for value in [given, *as_dict(given).values()]]
         files = [*_PATCHED.findall("\n".join(texts)), *as_dict(result.get("changes"))]
         if name in _EDITORS:
-            files = [text_at(given, "file_path") or text_at(given, "notebook_path")]
+            files = [first_text(given, "file_path", "notebook_path")]
         printed = content_text(_first(result, _PRINTED_AT))
         value = _decoded(printed)
         printed = text_at(value, "output") or printed
@@ -121,8 +122,7 @@ class AgentWork:
 
 def _id(part: Part) -> str:
     """Return the id that a call of a tool and its result have in common."""
-    id = text_at(part, "call_id") or text_at(part, "tool_use_id")
-    return id or text_at(part, "id")
+    return first_text(part, "call_id", "tool_use_id", "id")
 
 
 def _given(call: Part) -> Any:

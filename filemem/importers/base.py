@@ -153,6 +153,11 @@ def text_at(value: object, *keys: str) -> str:
     return as_text(dig(value, *keys))
 
 
+def first_text(value: object, *keys: str) -> str:
+    """Return the text under the first of some keys that has any, else nothing."""
+    return next(filter(None, (text_at(value, key) for key in keys)), "")
+
+
 def dicts_at(value: object, *keys: str) -> list[dict[str, Any]]:
     """Return the elements of the array under keys within keys, none but objects."""
     return [as_dict(element) for element in as_list(dig(value, *keys))]
@@ -223,7 +228,7 @@ def part_text(part: object) -> str:
         return file_mark(text_at(part, "title") or UNNAMED)
     if "file" in kind:
         return file_mark(text_at(part, "file", "filename") or UNNAMED)
-    return text_at(part, "text") or text_at(part, "refusal")
+    return first_text(part, "text", "refusal")
 
 
 def spoken_part(part: object, left_out: LeftOut) -> str:

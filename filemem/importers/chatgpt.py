@@ -27,6 +27,7 @@ from filemem.importers.base import (
     dicts_at,
     dig,
     file_mark,
+    first_text,
     joined,
     text_at,
     time_of,
@@ -62,7 +63,7 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
             yield element
             continue
         nodes = []
-        for key, node in as_dict(element.value["mapping"]).items():
+        for key, node in as_dict(element["mapping"]).items():
             message = as_dict(dig(node, "message"))
             moment = time_of(message, zone)
             parent = text_at(node, "parent")
@@ -73,8 +74,7 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
                 parent = f"{key} {id}"
             role = text_at(message, "author", "role")
             nodes.append(Node(key, parent, role, moment, message))
-        leaf = element.value.get("current_node")
-        yield read_conversation(element, nodes, leaf, _shown, zone, left_out)
+        yield read_conversation(ASSISTANT, element, nodes, _shown, zone, left_out)
     yield left_out
 
 
@@ -181,7 +181,7 @@ def _without_marks(text: str, metadata: dict[str, Any]) -> str:
     for reference in dicts_at(metadata, "content_references"):
         mark = text_at(reference, "matched_text")
         if mark.startswith(("\ue200", "【")):
-            shown = text_at(reference, "alt") or text_at(reference, "name")
+            shown = first_text(reference, "alt", "name")
             text = text.replace(mark, shown)
     return _NOT_SHOWN.sub("", _MARK.sub(_name_in_mark, text)).strip()
 

@@ -22,12 +22,13 @@ from filemem.importers.base import (
     dicts_at,
     dig,
     file_mark,
+    first_text,
     joined,
     spoken_part,
     text_at,
     time_of,
 )
-from filemem.importers.exports import Element, Node, elements, read_conversation
+from filemem.importers.exports import Node, elements, read_conversation
 from filemem.store.paths import slug
 from filemem.text.plain import printable
 
@@ -45,10 +46,10 @@ def claude(path: str, zone: tzinfo | None) -> Iterator[Item]:
     for element in elements(path, ASSISTANT):
         if isinstance(element, Skipped):
             yield element
-        elif "chat_messages" in element.value:
+        elif "chat_messages" in element:
             yield _conversation(element, zone, left_out)
         else:
-            yield from _memories(element.value)
+            yield from _memories(element)
     yield left_out
 
 
@@ -66,17 +67,16 @@ def _memories(value: dict[str, Any]) -> Iterator[ImportedNote]:
 
 
 def _conversation(
-    element: Element, zone: tzinfo | None, left_out: LeftOut
+    value: dict[str, Any], zone: tzinfo | None, left_out: LeftOut
 ) -> ImportedConversation:
     """Read the branch that ends in the message seen last."""
     nodes = []
-    for place, message in enumerate(dicts_at(element.value, "chat_messages")):
+    for place, message in enumerate(dicts_at(value, "chat_messages")):
         id = text_at(message, "uuid") or str(place)
         parent = text_at(message, "parent_message_uuid").replace(_NO_PARENT, "")
         sender = text_at(message, "sender")
         nodes.append(Node(id, parent, sender, time_of(message, zone), message))
-    leaf = element.value.get("current_leaf_message_uuid")
-    return read_conversation(element, nodes, leaf, _text, zone, left_out)
+    return read_conversation(ASSISTANT, value, nodes, _text, zone, left_out)
 
 
 def _text(message: dict[str, Any], left_out: LeftOut) -> str:
@@ -98,6 +98,6 @@ def _artifact(block: object) -> str:
     given = dig(block, "input")
     text = text_at(given, "file_text")
     if text_at(block, "name") == "artifacts":
-        text = text_at(given, "content") or text_at(given, "new_str")
-    names = [text_at(given, key) for key in ("title", "id", "path")]
-    return f"[document: {next(filter(None, names), UNNAMED)}]\n{text}" if text else ""
+        text = first_text(given, "content", "new_str")
+    name = first_text(given, "title", "id", "path") or UNNAMED
+    return f"[document: {name}]\n{text}" if text else ""

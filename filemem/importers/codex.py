@@ -19,6 +19,7 @@ from filemem.importers.base import (
     as_dict,
     as_list,
     dig,
+    first_text,
     joined,
     parse_time,
     spoken_part,
@@ -92,7 +93,7 @@ def _read(
             first_id = text_at(payload, "forked_from_id") or id
         item = as_dict(payload.get("item")) or payload
         typed = _typed(item)
-        way = _MARKED if typed else text_at(item, "role") or text_at(item, "type")
+        way = _MARKED if typed else first_text(item, "role", "type")
         speaker = _SPEAKERS.get(way)
         if way == _GOAL:
             way = str(line)  # it is told again at each change of its state

@@ -22,7 +22,7 @@ from filemem.importers.base import (
     Skipped,
     as_dict,
     decode_json,
-    text_at,
+    first_text,
     time_of,
 )
 from filemem.store import files
@@ -39,15 +39,7 @@ _KEYS = {
 }
 
 
-@dataclass(frozen=True)
-class Element:
-    """One element of an export with an assistant."""
-
-    assistant: str
-    value: dict[str, Any]
-
-
-def elements(path: str, assistant: str) -> Iterator[Element | Skipped]:
+def elements(path: str, assistant: str) -> Iterator[dict[str, Any] | Skipped]:
     """Yield the conversations with an assistant and its memories in an export.
 
     Raises:
@@ -69,7 +61,7 @@ def elements(path: str, assistant: str) -> Iterator[Element | Skipped]:
             raise FilememError(f"{what}; it should begin with [ or {{.")
         for number, value in enumerate(document, 1):
             if _KEYS[assistant] & as_dict(value).keys():
-                yield Element(assistant, value)
+                yield value
             else:
                 what = f"{name}, element {number}"
                 yield Skipped(what, f"it is no conversation with {assistant}")
@@ -141,9 +133,9 @@ class Node:
 
 
 def read_conversation(
-    element: Element,
+    assistant: str,
+    value: dict[str, Any],
     nodes: list[Node],
-    leaf: object,
     text_of: Callable[[dict[str, Any], LeftOut], str],
     zone: tzinfo | None,
     left_out: LeftOut,
@@ -151,17 +143,17 @@ def read_conversation(
     """Read a conversation as the person last saw it.
 
     Args:
-        element: of the export.
+        assistant: the speaker of what is not the person's.
+        value: the conversation's element of the export.
         nodes: its messages.
-        leaf: the id of the message that was seen last.
         text_of: returns what of a message the person saw.
         zone: the person's.
         left_out: counts what is not shown; it is changed.
     """
-    assistant = element.assistant
     # A tool shows pictures on the assistant's behalf.
     speakers = dict.fromkeys(("assistant", "tool"), assistant)
     speakers |= {"user": "", "human": "", "": "unknown"}
+    leaf = first_text(value, "current_node", "current_leaf_message_uuid")
     shown = shown_branch(nodes, leaf)
     left_out[ABANDONED] += len(nodes) - len(shown)
     turns = []
@@ -171,14 +163,12 @@ def read_conversation(
         if text:
             id = node.shared or node.id
             turns.append(ImportedTurn(speaker, node.time, text, id, node.shared))
-    value = element.value
-    ids = [text_at(value, key) for key in ("conversation_id", "id", "uuid")]
-    id = next(filter(None, ids), "")
-    title = text_at(value, "title") or text_at(value, "name")
+    id = first_text(value, "conversation_id", "id", "uuid")
+    title = first_text(value, "title", "name")
     return ImportedConversation(id, title, time_of(value, zone), turns, assistant)
 
 
-def shown_branch(nodes: list[Node], leaf: object) -> list[Node]:
+def shown_branch(nodes: list[Node], leaf: str) -> list[Node]:
     """Return the messages from the first one down to a leaf of their tree.
 
     All of them where they are a list, or a tree that is not whole.
@@ -194,7 +184,7 @@ def shown_branch(nodes: list[Node], leaf: object) -> list[Node]:
     if not (inner and leaves and is_whole):
         return nodes
     leaves.sort(key=lambda node: node.time.timestamp() if node.time else 0.0)
-    id = leaf if isinstance(leaf, str) and leaf in tree else leaves[-1].id
+    id = leaf if leaf in tree else leaves[-1].id
     climbed = dict[str, Node]()
     while id and id not in climbed:
         climbed[id] = tree[id]

@@ -16,6 +16,7 @@ from filemem.importers.base import (
     content_text,
     decode_json,
     dicts_at,
+    first_text,
     text_at,
     text_lines,
     time_of,
@@ -54,7 +55,7 @@ def openai_jsonl(path: str, zone: tzinfo | None) -> Iterator[Item]:
 def _conversation(record: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
     """Read one conversation; without an id of its own how it begins tells it."""
     turns = spoken_turns(dicts_at(record, "messages"), zone)
-    id = text_at(record, "id") or text_at(record, "conversation_id")
+    id = first_text(record, "id", "conversation_id")
     title = text_at(record, "title")
     return ImportedConversation(id, title, time_of(record, zone), turns)
 
