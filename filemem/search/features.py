@@ -135,6 +135,15 @@ class WordScores:
             if number in nearby
         }
 
+    def held(self, number: int) -> frozenset[str]:
+        """Return the content words that a passage itself holds, or what is said for
+        them."""
+        return frozenset(
+            found.word.text
+            for found in self.words
+            if found.word.is_content and number in found.values
+        )
+
     def strength(self, number: int) -> float:
         """Return how much of the question a passage and its neighbours hold, 0 to 1.
 

@@ -83,7 +83,7 @@ def read_filters(
 def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
     """Return the folded names of the speakers that a name means.
 
-    A whole name is looked for first, then a word of one, or a part of a Chinese one;
+    A whole name is looked for first, then words of one, or a part of a Chinese one;
     `assistant` means every assistant.
 
     Raises:
@@ -106,7 +106,9 @@ def speaker_names(corpus: Corpus, speaker: str) -> frozenset[str]:
 
 
 def _is_part(wanted: str, name: str) -> bool:
-    if wanted in name.split():
+    """Say whether a name has all words of another, or that stands in it in Chinese."""
+    words = terms.words(wanted)
+    if words and set(words) <= set(terms.words(name)):
         return True
     return terms.is_cjk(wanted) and wanted in name
 

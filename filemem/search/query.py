@@ -66,7 +66,7 @@ class Query:
     Attributes:
         text: as it was asked.
         words: what to look for.
-        stems: of all that it says, of Chinese the pairs of characters.
+        stems: of all that it says.
         rest: its folded text without the names and days in it.
         about: the number of the speaker it is about; None for nobody.
         days: those that it names.
@@ -203,7 +203,7 @@ def _with_aliases(
             if (f" {name} " if name.isascii() else name) in folded:
                 others = sorted(terms.content(" ".join(group)))
                 for token in terms.tokens(name):
-                    stems[token] += others
+                    stems[token] += [stem for stem in others if len(stem) > 1]
     return tuple(
         replace(word, alternatives=(*word.alternatives, *stems[word.text]))
         for word in words

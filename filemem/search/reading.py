@@ -130,6 +130,7 @@ def read_hits(
             title=memory.told_title,
             score=read.score,
             strength=scores.strength(number),
+            held=scores.held(number),
             excerpt=_excerpt(text, start, end, query),
             is_cut=(start, end) != (0, len(text)),
             note=_note(entry, successor, request.today),

@@ -34,6 +34,7 @@ class Hit:
         score: about 1 for a passage that holds every word of the question.
         strength: the share of the question's content words that it and its neighbours
             hold, from 0 to 1.
+        held: the question's content words that stand in it, or what is said for them.
         excerpt: what an answer shows of it.
         is_cut: whether that is less than all of it.
         note: whether it holds, and when.
@@ -56,6 +57,7 @@ class Hit:
     title: str = ""
     score: float = 0.0
     strength: float = 0.0
+    held: frozenset[str] = frozenset()
     excerpt: str = ""
     is_cut: bool = False
     note: str = ""
@@ -137,41 +139,62 @@ def first_day_named(
 
 
 def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with what tells the same made one, best first.
+    """Return the hits with what tells the same made one, the best first.
 
-    A fact stands for the turns that it rests on. A line of a summary or the profile
-    gives way to a fact or a turn that it retells. What is kept has the better score.
+    A line of a summary or of the profile gives way to the turn or fact that it retells,
+    a turn to a fact that rests on it. What stands for others has the best score of
+    them all. A turn that holds a word of the question which the fact lacks stays, too,
+    behind the fact.
     """
-    stands_for = _standing_for(hits)
-    best: dict[str, Hit] = {}
+    facts: dict[str, Hit] = {}
+    others: dict[str, Hit] = {}
     for hit in hits:
-        places = (live(hit.place), *hit.sources)
-        told = [stands_for[place] for place in places if place in stands_for]
-        kept = hit
-        if told and not hit.is_fact and (hit.retells or told[0].is_fact):
-            kept = told[0]
-        known = best.get(kept.place, kept)
-        best[kept.place] = replace(known, score=max(known.score, hit.score))
-    return sorted(best.values(), key=lambda hit: -hit.score)
+        if hit.is_fact:
+            for place in (live(hit.path), live(hit.place), *hit.sources):
+                facts.setdefault(place, hit)
+        elif not hit.retells:
+            others.setdefault(live(hit.place), hit)
+    told = others | facts
+    scores = {hit.place: hit.score for hit in hits}
+    kept: list[Hit] = []
+    for hit in hits:
+        first = _first_to_tell(hit, facts, told)
+        scores[first.place] = max(scores[first.place], hit.score)
+        says_more = not hit.retells and not hit.held <= first.held
+        if first is hit or says_more:
+            kept.append(hit)
+    scored = [replace(hit, score=scores[hit.place]) for hit in kept]
+    return sorted(scored, key=lambda hit: (-hit.score, not hit.is_fact))
 
 
-def _standing_for(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Return by place, that of a file being its path, the hit that is shown for it.
+def _first_to_tell(hit: Hit, facts: dict[str, Hit], told: dict[str, Hit]) -> Hit:
+    """Return what comes before a hit that tells the same; the hit itself for nothing.
 
-    Of several that is the best; a fact stands before what it rests on.
+    Args:
+        hit: one of those found.
+        facts: by the places on which they rest, and where they stand.
+        told: these, and all else that retells nothing, by where it stands.
     """
-    stands_for: dict[str, Hit] = {}
-    for hit in reversed(hits):
-        if not hit.retells:
-            stands_for[live(hit.place)] = hit
-    for fact in reversed(hits):
-        if fact.is_fact:
-            places = (live(fact.path), live(fact.place), *fact.sources)
-            stands_for.update(dict.fromkeys(places, fact))
-    return stands_for
+    if hit.is_fact:
+        return hit
+    if not hit.retells:
+        return facts.get(live(hit.place), hit)
+    return next((told[place] for place in hit.sources if place in told), hit)
 
 
 # -- their order --------------------------------------------------------------------
+
+
+def in_order(hits: Sequence[Hit], today: dt.date, weights: Weights) -> list[Hit]:
+    """Return the hits, best first, in the order of an answer.
+
+    The score decides between unlike hits only: of equals the newest is likeliest to
+    hold, and plans are read in the order of their days. Last, as nothing may come
+    between the two, what replaced a memory goes before it.
+    """
+    newest_first = put_newest_first(hits, weights)
+    plans_in_order = put_plans_in_order(newest_first, today)
+    return put_current_first(plans_in_order)
 
 
 def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
@@ -215,25 +238,39 @@ def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
 def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with what replaced a superseded one right before it.
 
-    Right behind it if the superseded one alone held on a day asked for. It answers as
-    well as what it replaced.
+    Right behind it if the superseded one alone held on a day asked for.
     """
-    by_path: dict[str, Hit] = {}
-    for hit in hits:
-        by_path.setdefault(hit.path, hit)
+    current = _current(hits)
+    raised = {hit.place: hit for hit in current.values()}
     ordered: dict[str, Hit] = {}
     for hit in hits:
         pair = [hit]
-        if hit.newer in by_path:
-            current = by_path[hit.newer]
-            score = max(current.score, hit.score)
-            strength = max(current.strength, hit.strength)
-            pair.append(replace(current, score=score, strength=strength))
-            if current.features.is_of_day or not hit.features.is_of_day:
+        newer = current.get(hit.newer)
+        if newer is not None:
+            pair.append(newer)
+            if newer.features.is_of_day or not hit.features.is_of_day:
                 pair.reverse()
         for one in pair:
-            ordered.setdefault(one.place, one)
+            ordered.setdefault(one.place, raised.get(one.place, one))
     return list(ordered.values())
+
+
+def _current(hits: Sequence[Hit]) -> dict[str, Hit]:
+    """Return by path what replaced others, the best passage of it.
+
+    It answers as well as the best that it replaced.
+    """
+    by_path = {hit.path: hit for hit in reversed(hits)}
+    current: dict[str, Hit] = {}
+    for hit in hits:
+        newer = current.get(hit.newer, by_path.get(hit.newer))
+        if newer is not None:
+            current[newer.path] = replace(
+                newer,
+                score=max(newer.score, hit.score),
+                strength=max(newer.strength, hit.strength),
+            )
+    return current
 
 
 # -- which of them an answer shows --------------------------------------------------

@@ -19,10 +19,8 @@ from filemem.search.reading import read_hits, with_facts, with_successors
 from filemem.search.results import (
     Hit,
     choose,
+    in_order,
     merge_evidence,
-    put_current_first,
-    put_newest_first,
-    put_plans_in_order,
 )
 from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
@@ -105,9 +103,7 @@ def search_files(
     hits = list(read_hits(request, index, to_read, scores))
     hits.sort(key=lambda hit: -hit.score)
     hits = merge_evidence(hits)
-    hits = put_newest_first(hits, weights)
-    hits = put_plans_in_order(hits, today)
-    hits = put_current_first(hits)
+    hits = in_order(hits, today, weights)
     chosen = choose(hits, limit, weights)
     index.folder.tell("recalled", len(chosen))
 

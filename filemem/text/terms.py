@@ -139,13 +139,12 @@ def compounds(text: str) -> list[str]:
 
 
 def content(text: str) -> set[str]:
-    """Return the stems of the words that carry meaning; of CJK the pairs of characters.
+    """Return the stems of the words that carry meaning, of CJK of every token.
 
     What captions say is left out.
     """
     speech, _ = split_captions(text)
-    found = tokens(speech)
-    return set(stems(token for token in found if len(token) > 1 and token not in STOP))
+    return set(stems(token for token in tokens(speech) if token not in STOP))
 
 
 def is_chinese(text: str) -> bool:

@@ -152,6 +152,13 @@ def test_a_speaker_is_known_by_a_part_of_a_name(tmp_path: Path) -> None:
     assert "平安保险小赵 14:05:" in lines[2] and len(lines) == 3
 
 
+@pytest.mark.parametrize("name", ["Dr. Wu", "dr wu", "Wu", "wu."])
+def test_a_full_stop_is_no_part_of_a_name(tmp_path: Path, name: str) -> None:
+    said = {TEA: "- **Dr. Wu** 09:00: No tea at night.\n- **ann** 09:01: Tea!\n"}
+    assert paths(ask(tmp_path, said, "tea", speaker=name)) == [TEA]
+    assert "nobody named" in ask(tmp_path, said, "tea", speaker="...")[0]
+
+
 @pytest.mark.parametrize(
     ("filters", "more"),
     [
@@ -248,6 +255,15 @@ FIRST: dict[str, tuple[Files, str, dt.date, list[str]]] = {
         ASKED,
         TODAY,
         [TEA, session("2026-03-20")],
+    ),
+    "an answer of one sign stands before what asks": (
+        {
+            session("2026-03-20"): talk("How many cats does your mother have?", "7"),
+            TEA: talk("My mother has cats too, a lot of cats. Does your mother?"),
+        },
+        "How many cats does Ben's mother have?",
+        TODAY,
+        [session("2026-03-20")],
     ),
     "of what holds a question alike the newest is first": (
         {
@@ -358,6 +374,17 @@ def test_what_replaced_a_memory_is_shown_however_little_it_says_of_the_question(
     assert {PORTO, MIDDLE} <= set(paths(lines))
 
 
+def test_what_replaced_a_memory_answers_as_well_as_it(tmp_path: Path) -> None:
+    cars = {
+        COFFEE: fact("Drives a Fiat.", superseded_by=MIDDLE),
+        MIDDLE: fact("Drives a Seat.", superseded_by=OOLONG),
+        OOLONG: "Drives a Volvo.\n",
+    }
+    lines = ask(tmp_path, cars, "fiat", limit=1)
+    assert paths(lines)[0] == OOLONG
+    assert "weak:" not in "\n".join(lines)
+
+
 def test_a_name_stands_for_all_that_notes_call_the_same(tmp_path: Path) -> None:
     notes = {
         "notes/2026-05-01.md": "We asked [[Doctor Weiss|the dentist]] first.\n",
@@ -429,6 +456,19 @@ def test_a_fact_a_line_of_a_summary_and_an_archived_turn_tell_the_same_once(
     lines = ask(tmp_path, files, "Who gave up coffee?")
     assert paths(lines)[0] == OOLONG and f"from {TEA}:1" in lines[1]
     assert len([line for line in lines if "gave up coffee" in line.lower()]) == 1
+
+
+def test_a_turn_is_found_by_what_the_fact_that_rests_on_it_does_not_say(
+    tmp_path: Path,
+) -> None:
+    """Behind the fact, which alone answers for what it says itself."""
+    said = "I moved to Porto, and my dog Rex swallowed a button on the way."
+    source = f"{TEA}:1"
+    files = {TEA: talk(said, "Oh dear."), PORTO: fact("Porto: home.", source=source)}
+    lines = ask(tmp_path, files, "What did the dog swallow in Porto?")
+    assert paths(lines)[:2] == [PORTO, TEA]
+    assert said in "\n".join(lines)
+    assert said not in "\n".join(ask(tmp_path, files, "Porto"))
 
 
 def test_a_persons_own_line_of_the_profile_is_shown_beside_a_fact(
