@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from filemem.errors import FilememError
 from filemem.index import Corpus, Index, IndexedFile
@@ -12,7 +12,7 @@ from filemem.search.query import Query
 from filemem.search.results import Hit, first_day_named
 from filemem.search.search_request import SearchRequest
 from filemem.store.bullets import parse as parse_bullet
-from filemem.store.memory import SOURCE_MARK
+from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.passages import FORGOTTEN, Passage
 from filemem.store.paths import PROFILE, FileDate, live, when_of
 from filemem.text import terms
@@ -82,11 +82,11 @@ def read_hits(
     index: Index,
     matches: Iterable[Ranked],
     scores: WordScores,
-) -> Iterator[Hit]:
-    """Yield the passages as hits; of a long turn the best window alone.
+) -> list[Hit]:
+    """Return the passages as hits, the best first.
 
-    What names a day asked for counts as if said on it. What cannot be read any more is
-    left out.
+    Of a passage with several windows the first is shown. What cannot be read any more
+    is left out.
 
     Args:
         request: what is asked.
@@ -94,53 +94,91 @@ def read_hits(
         matches: the passages to read, the best first.
         scores: what the words of the question count.
     """
-    query = request.query
-    seen: set[tuple[str, int]] = set()
+    hits: dict[str, Hit] = {}
     for match in matches:
-        entry = match.entry
-        number = match.number
-        try:
-            memory = index.memory(entry.path, entry.stats)
-            place, start, end = memory.windows[number - entry.first]
-        except (FilememError, IndexError):
-            continue
-        passage = memory.passages[place]
-        text = passage.text
-        if (entry.path, passage.line) in seen or text in ("", FORGOTTEN):
-            continue
-        seen.add((entry.path, passage.line))
-        if passage.speaker and len(text) <= SHOWN_WHOLE_CHARS:
-            start = 0
-            end = len(text)
-        sources = _sources(entry, passage)
-        when = _last_told(entry, memory.when, sources)
-        date = passage.day or (when.day if when else None)
-        day_named = first_day_named(text, date, query.days)
-        read = _as_read(request, match, passage, names_day=bool(day_named))
-        successor = match.successor
-        yield Hit(
-            path=entry.path,
-            line=passage.line,
-            end_line=passage.end_line,
-            text=text,
-            speaker=passage.speaker,
-            time=passage.time,
-            date=date,
-            when=when,
-            title=memory.told_title,
-            score=read.score,
-            strength=scores.strength(number),
-            held=scores.held(number),
-            excerpt=_excerpt(text, start, end, query),
-            is_cut=(start, end) != (0, len(text)),
-            note=_note(entry, successor, request.today),
-            replaced=_replaced(request, index, entry),
-            newer=successor.path if successor else "",
-            sources=sources,
-            day_named=day_named or _event_day(entry, query),
-            archived=entry.archived,
-            features=replace(read.features, by_word=scores.by_word(number)),
-        )
+        window = _read(index, match)
+        if window is not None:
+            hit = _hit(request, index, match, window, scores)
+            hits.setdefault(hit.place, hit)
+    return sorted(hits.values(), key=lambda hit: -hit.score)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A passage as its file has it, and what of its text is shown.
+
+    Attributes:
+        memory: of its file.
+        passage: all of it.
+        start, end: from where to where it is shown.
+    """
+
+    memory: Memory
+    passage: Passage
+    start: int
+    end: int
+
+
+def _read(index: Index, match: Ranked) -> Window | None:
+    """Read a passage; None if it is not there any more, or was forgotten.
+
+    A short turn is shown whole, however it is indexed.
+    """
+    entry = match.entry
+    try:
+        memory = index.memory(entry.path, entry.stats)
+        place, start, end = memory.windows[match.number - entry.first]
+    except (FilememError, IndexError):
+        return None
+    passage = memory.passages[place]
+    if passage.text in ("", FORGOTTEN):
+        return None
+    if passage.speaker and len(passage.text) <= SHOWN_WHOLE_CHARS:
+        return Window(memory, passage, 0, len(passage.text))
+    return Window(memory, passage, start, end)
+
+
+def _hit(
+    request: SearchRequest,
+    index: Index,
+    match: Ranked,
+    window: Window,
+    scores: WordScores,
+) -> Hit:
+    """Return a passage as a hit.
+
+    One that names a day asked for counts as if said on it.
+    """
+    entry = match.entry
+    passage = window.passage
+    sources = _sources(entry, passage)
+    when = _last_told(entry, window.memory.when, sources)
+    date = passage.day or (when.day if when else None)
+    day_named = first_day_named(passage.text, date, request.query.days)
+    read = _as_read(request, match, passage, names_day=bool(day_named))
+    return Hit(
+        path=entry.path,
+        line=passage.line,
+        end_line=passage.end_line,
+        text=passage.text,
+        speaker=passage.speaker,
+        time=passage.time,
+        date=date,
+        when=when,
+        title=window.memory.told_title,
+        score=read.score,
+        strength=scores.strength(match.number),
+        held=scores.held(match.number),
+        excerpt=_excerpt(window, request.query),
+        is_cut=window.end - window.start < len(passage.text),
+        note=_note(entry, match.successor, request.today),
+        replaced=_replaced(request, index, entry),
+        newer=match.successor.path if match.successor else "",
+        sources=sources,
+        day_named=day_named or _event_day(entry, request.query),
+        archived=entry.archived,
+        features=replace(read.features, by_word=scores.by_word(match.number)),
+    )
 
 
 def _as_read(
@@ -190,12 +228,13 @@ def _last_told(
     return when
 
 
-def _excerpt(text: str, start: int, end: int, query: Query) -> str:
-    """Return a part of a text, with a mark where more of it stands."""
-    excerpt = text[start:end].strip()
-    if start:
+def _excerpt(window: Window, query: Query) -> str:
+    """Return what is shown of a text, with a mark where more of it stands."""
+    text = window.passage.text
+    excerpt = text[window.start : window.end].strip()
+    if window.start:
         excerpt = f"… {excerpt}"
-    if end < len(text):
+    if window.end < len(text):
         excerpt = f"{excerpt} …"
     stems = {word.stem for word in query.words}
     for word in query.words:

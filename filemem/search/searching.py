@@ -100,10 +100,8 @@ def search_files(
     best = with_facts(corpus, meant.matches, count)
     to_read = with_successors(request, best)
 
-    hits = list(read_hits(request, index, to_read, scores))
-    hits.sort(key=lambda hit: -hit.score)
-    hits = merge_evidence(hits)
-    hits = in_order(hits, today, weights)
+    hits = read_hits(request, index, to_read, scores)
+    hits = in_order(merge_evidence(hits), today, weights)
     chosen = choose(hits, limit, weights)
     index.folder.tell("recalled", len(chosen))
 
