@@ -40,7 +40,10 @@ MAX_ANSWER_S = 900.0  # in which a small machine writes 2,000 tokens
 MAX_RETRIES = 2
 EMBEDDING_BATCH = 64  # texts of a request; Gemini's endpoint takes 100
 
-ENDLESS = "the answer went on without end and was stopped; what had come is kept"
+ENDLESS = (
+    "the answer was not at its end in time and was stopped; what had come is kept; "
+    "raise timeout in your configuration if it needs longer"
+)
 NO_KEY = (
     "the key in OPENAI_API_KEY is missing or not accepted; set a valid one, or "
     "OPENAI_BASE_URL for an endpoint of your own"
@@ -136,7 +139,8 @@ class ModelEndpoint:
         base_url: the address; None for OpenAI's own, which alone needs a key.
         api_key: the key, which no error repeats.
         timeout: the longest silence, in seconds.
-        longest: what an answer may take in all, in seconds.
+        longest: what an answer may take in all, in seconds; None for MAX_ANSWER_S or,
+            where that is longer, the longest silence.
     """
 
     def __init__(
@@ -145,13 +149,13 @@ class ModelEndpoint:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = SILENCE_S,
-        longest: float = MAX_ANSWER_S,
+        longest: float | None = None,
     ) -> None:
         self.name = name
         self._url = (base_url or OPENAI_URL).strip()
         self._key = (api_key or "").strip()
         self._timeout = timeout
-        self._longest = longest
+        self._longest = longest or max(MAX_ANSWER_S, timeout)
 
     def _connect(self) -> "openai.OpenAI":
         """Return the client; raise ModelError where there is no asking."""

@@ -380,7 +380,7 @@ def stopped(step: Step, longest: float) -> str:
             )
         assert time.monotonic() - began < 15
         assert server.hung_up.wait(10)
-    assert "went on without end" in str(caught.value)
+    assert "not at its end in time" in str(caught.value)
     return "".join(pieces)
 
 
