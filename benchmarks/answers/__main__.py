@@ -1,51 +1,23 @@
 """python -m benchmarks.answers TASK|fetch|table: see benchmarks/answers/README.md."""
 
 import argparse
-import hashlib
 import sys
-import urllib.request
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from inspect_ai import eval_set
 
 from . import scripted, tables
+from .published import PUBLISHED, download, file_name
 from .recipes import RECIPES, Absent, recipe
 from .tasks import TASKS
 
 
-class Published(NamedTuple):
-    """A file as its publishers had it at a commit."""
-
-    url: str
-    sha256: str
-
-
-PUBLISHED = {
-    "locomo": Published(
-        "https://raw.githubusercontent.com/snap-research/locomo/3eb6f2c585f5e1699204e3c3bdf7adc5c28cb376/data/locomo10.json",
-        "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
-    ),
-    "longmemeval": Published(
-        "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/98d7416c24c778c2fee6e6f3006e7a073259d48f/longmemeval_s_cleaned.json",
-        "d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442",
-    ),
-}
-
-
 def fetch(given: argparse.Namespace) -> bool:
-    """Download a benchmark's file, and keep it only if its SHA-256 is the one that is known."""
-    found = PUBLISHED[given.name]
-    out = Path(given.out or found.url.rpartition("/")[2])
-    with urllib.request.urlopen(given.url or found.url) as answer:
-        data = answer.read()
-    digest = hashlib.sha256(data).hexdigest()
-    if digest != found.sha256:
-        raise SystemExit(
-            f"{given.name} is not what it was: SHA-256 {digest} instead of {found.sha256}. Nothing is kept."
-        )
-    out.write_bytes(data)
-    print(f"{out}: {len(data):,} bytes, SHA-256 {digest}")
+    """Download a benchmark's file, if its SHA-256 is the one that is known."""
+    out = Path(given.out or file_name(given.name))
+    digest = download(given.name, out, given.url)
+    print(f"{out}: {out.stat().st_size:,} bytes, SHA-256 {digest}")
     return True
 
 

@@ -1,5 +1,6 @@
 """Commands for what a person decides about facts: remember, review, edit."""
 
+import datetime as dt
 import os
 from dataclasses import replace
 from typing import Any
@@ -10,12 +11,12 @@ from filemem import jobs
 from filemem.cli.context import (
     Context,
     new_option,
-    path_argument,
     prints,
     split_line,
     with_secrets_option,
 )
 from filemem.cli.output import Output, choose, dim, say, say_dim
+from filemem.errors import NotFound
 from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
@@ -163,21 +164,37 @@ _TAKE_LINES = frozenset(
 )
 
 
+def _fact_by_words(user: Folder, words: str, today: dt.date) -> str:
+    """Return the path of the fact that best answers some words; '' for none."""
+    from filemem import index  # noqa: PLC0415  which a path does without
+    from filemem.search.searching import search_files  # noqa: PLC0415
+
+    found = search_files(index.of(user), words, limit=1, path="facts/**", today=today)
+    return found.hits[0].path if found.hits else ""
+
+
 @click.command("edit")
-@path_argument
+@click.argument("path", nargs=-1, required=True, type=click.Path())
 @prints
-def edit_command(call: Context, path: str) -> Output:
+def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     """Open a memory in your editor.
 
-    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands
-    +LINE. What you save is checked. Exit code 1 if there is a problem.
+    PATH may also be words, for the fact that a search finds by them. The editor is
+    $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What
+    you save is checked. Exit code 1 if there is a problem.
 
     Example: filemem edit profile.md"""
     user = call.the_user()
-    name, line = split_line(user, path)
+    name, line = split_line(user, " ".join(path))
     if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
         user.create(PROFILE, "")
-    where = user.locate(name)
+    try:
+        where = user.locate(name)
+    except NotFound:
+        where = _fact_by_words(user, name, call.now.date())
+        if not where:
+            raise
+        say_dim(where)
     user.read(where, 1)  # refuses a device, say, on which an editor could hang
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     if line and os.path.basename(editor.split(" ")[0]) in _TAKE_LINES:

@@ -214,7 +214,9 @@ def install_command(
         return 0
     add = [*clients.COMMANDS[client], *command]
     yield Safe(shlex.join(add))
-    if shutil.which(add[0]) and (yes or confirmed("Run that now?")):
+    if not shutil.which(add[0]):
+        say_dim(f"There is no {add[0]} here; run that line where it is.")
+    elif yes or confirmed("Run that now?"):
         return subprocess.run(add, check=False).returncode
     return 0
 

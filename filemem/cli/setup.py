@@ -18,13 +18,14 @@ from filemem.cli.context import (
 )
 from filemem.cli.jobs import NOBODY
 from filemem.cli.output import Output, Row, say_dim
+from filemem.errors import FilememError
 from filemem.git.setup import set_up
 from filemem.importers import ImportedMemory
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OPENAI_URL
 from filemem.store import config, files, person
 from filemem.store.users import StoreFolder
-from filemem.text.plain import counted
+from filemem.text.plain import counted, one_line
 
 MAX_LISTED = 10  # of each list of what was imported
 
@@ -126,14 +127,14 @@ def users_command(call: Context) -> Output:
 
 @click.command("import")
 @click.argument("format_", metavar="FORMAT")
-@click.argument("file", type=click.Path(exists=True))
+@click.argument("file", type=click.Path(exists=True), required=False)
 @dry_run_option
 @with_secrets_option
 @json_option
 @new_option
 @prints
 def import_command(
-    call: Context, format_: str, file: str, dry: bool, with_secrets: bool
+    call: Context, format_: str, file: str | None, dry: bool, with_secrets: bool
 ) -> Output:
     """Import conversations and notes from elsewhere.
 
@@ -145,6 +146,9 @@ def import_command(
     nothing to import.
 
     Example: filemem import chatgpt conversations.json"""
+    if file is None:
+        what = "name the format, too, as in filemem import markdown"
+        raise FilememError(f"{what} {one_line(format_)}; see filemem import --help.")
     user = call.the_user(must_exist=False) if dry else call.writer()
     taken, notes = jobs.imported(
         call.open_store(),

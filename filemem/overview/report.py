@@ -83,8 +83,7 @@ def _who(folder: Folder) -> Iterator[str]:
 def _holding(folder: Folder, live: list[MemoryState]) -> Iterator[str]:
     """Yield what holds, by topic.
 
-    Topics of several memories come first, each under its heading; the others follow
-    without one.
+    Topics of several memories come first, each under its heading; the others follow.
 
     Args:
         folder: whose memories.
@@ -95,9 +94,14 @@ def _holding(folder: Folder, live: list[MemoryState]) -> Iterator[str]:
     for state in holding[:MAX_ROWS]:
         rows = topics.setdefault(_topic(folder, state), [])
         rows.append(_row(folder, state.path, state.date))
-    for topic in sorted(topics, key=lambda topic: (len(topics[topic]) == 1, topic)):
-        if len(topics[topic]) > 1:
-            yield f"<li><h3>{_text(topic)}</h3></li>"
+    single = [topic for topic in topics if len(topics[topic]) == 1]
+    shared = sorted(topics.keys() - set(single))
+    for topic in shared:
+        yield f"<li><h3>{_text(topic)}</h3></li>"
+        yield from topics[topic]
+    if shared and single:
+        yield "<li><h3>Other</h3></li>"
+    for topic in sorted(single):
         yield from topics[topic]
 
 

@@ -368,6 +368,20 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
     assert failed.returncode == 2 and "no-such-editor: Editing failed" in failed.stderr
 
 
+def test_edit_takes_words_for_the_fact_that_they_find(home: Path) -> None:
+    """As people type them after `forget` took them; none found is told."""
+    editor = home / "bin/vi"
+    editor.write_text('#!/bin/sh\necho "$@" > args\n')
+    editor.chmod(0o755)
+    done = shell(home, "filemem edit oolong tea", EDITOR="vi")
+    assert (home / "args").read_text() == f"{home}/memory_store/mara/{FACT}\n"
+    assert done.returncode == 0 and FACT in done.stderr
+    (home / "args").unlink()
+    missed = shell(home, "filemem edit xylophone", EDITOR="vi")
+    assert missed.returncode == 2 and "xylophone does not exist" in missed.stderr
+    assert not (home / "args").exists()
+
+
 # -- mistakes --------------------------------------------------------------------------
 
 MISTAKES = """\

@@ -162,7 +162,7 @@ def test_what_holds_what_comes_and_what_was_talked_about(user: Folder) -> None:
     assert "Likes figs." in found.texts
     holds = [row[min(1, len(row) - 1)] for row in found.rows("What holds")]
     topic = ["Dory", "Has a Dory.", "The Dory is blue."]
-    assert holds == [*topic, "Works.", "Answer in rhyme."]
+    assert holds == [*topic, "Other", "Works.", "Answer in rhyme."]
     assert found.rows("What comes") == [
         ["2026-12-01", "Sails.", "facts/2026-05-08.md:5"]
     ]

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,19 @@ FILES = {
 }
 
 
+def entry_points(folder: Path) -> None:
+    """Lay out what an installation tells of this project's entry points."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = ["[inspect_ai]"]
+    for name, module in project["entry-points"]["inspect_ai"].items():
+        lines.append(f"{name} = {module}")
+    info = folder / f"filemem-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    about = f"Metadata-Version: 2.1\nName: filemem\nVersion: {project['version']}\n"
+    (info / "METADATA").write_text(about)
+
+
 def test_the_page_shows_what_works(
     server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +243,8 @@ def test_the_page_shows_what_works(
         shutil.copy(SAMPLES / sample, tmp_path / name)
     shutil.copytree(SAMPLES / "beam", tmp_path / "beam")
     (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
+    entry_points(tmp_path / "installed")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'installed'}{os.pathsep}{ROOT}")
     for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE, re.DOTALL):
         (tmp_path / name).write_text(code, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from programs import contents
 
+from filemem import FilememError
 from filemem.cli import cli
 
 TALKS = [
@@ -60,6 +61,14 @@ def test_the_report_names_every_memory_and_every_line_left_out(here: Path) -> No
         assert (here / "memory_store" / path).exists()
     again = run("openai-jsonl", "talks.jsonl").stdout
     assert again.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns.\n")
+
+
+def test_a_folder_without_its_format_is_told_the_format_of_notes(here: Path) -> None:
+    """Who has notes and types `filemem import notes` reads what to type."""
+    Path("notes").mkdir()
+    refused = run("notes")
+    assert isinstance(refused.exception, FilememError)
+    assert "filemem import markdown notes;" in str(refused.exception)
 
 
 def test_a_dry_run_promises_no_note_that_is_refused_and_takes_a_talk_once(

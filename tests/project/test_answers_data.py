@@ -134,3 +134,20 @@ def test_the_figures_of_longmemeval_are_those_of_its_logs(log: str, right: int) 
     document = (ROOT / "docs/benchmarks.md").read_text("utf-8")
     assert f"{right} of {len(answers)} |" in document
     assert f"| {tokens:,.0f} of " in document
+
+
+def test_the_agreement_of_two_judges_is_what_the_logs_say() -> None:
+    """The document tells how often both verdicts are the same, and Cohen's kappa."""
+    pairs = []
+    for log in ("tools-2026-11-28", "chat-2026-11-29"):
+        path = ROOT / f"benchmarks/answers/longmemeval-{log}.json"
+        for answer in json.loads(path.read_text("utf-8"))["answers"]:
+            pairs.append((answer["right"], answer["right_second"]))
+    same = sum(first == second for first, second in pairs)
+    first = sum(pair[0] for pair in pairs) / len(pairs)
+    second = sum(pair[1] for pair in pairs) / len(pairs)
+    chance = first * second + (1 - first) * (1 - second)
+    kappa = (same / len(pairs) - chance) / (1 - chance)
+    document = (ROOT / "docs/benchmarks.md").read_text("utf-8")
+    told = f"agree on {same} of {len(pairs)} answers (Cohen's kappa {kappa:.2f})"
+    assert told in " ".join(document.split())

@@ -62,6 +62,7 @@ def reached(name: str) -> set[str]:
 EXTRAS = {
     "filemem.adapters.agent_framework": {"agent_framework"},
     "filemem.adapters.google_adk": {"google"},
+    "filemem.adapters.inspect_ai": {"benchmarks"},
     "filemem.adapters.langgraph": {"langchain_core", "langgraph"},
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},

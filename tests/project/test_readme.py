@@ -105,7 +105,7 @@ def test_any_endpoint_serves(tmp_path: Path, line: str) -> None:
         env = environment(tmp_path, PYTHONPATH=str(ROOT), **served(server))
         url = f"OPENAI_BASE_URL={server.base_url}"
         called = re.sub(r"OPENAI_BASE_URL=\S+", url, line.replace("…", "none"))
-        called = called.replace(".venv/bin/filemem", "./filemem")
+        called = called.replace("filemem chat", "./filemem chat")
         done = run(called, tmp_path, env, "Tea?")
         assert server.requests[0].body["model"] == model
     assert "Oolong, since March." in done.stdout, done.stderr

@@ -46,6 +46,17 @@ def install(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return filemem("mcp", "install", *words, env=path_of(home), cwd=home)
 
 
+@pytest.mark.parametrize("client", clients.COMMANDS)
+def test_a_command_that_is_not_here_is_said_to_be_run_elsewhere(
+    home: Path, client: str
+) -> None:
+    """Nothing was set up, and nobody is to believe so."""
+    done = install(home, client, "--store", "memory_store")
+    program = clients.COMMANDS[client][0]
+    assert done.stdout.startswith(f"{program} mcp add ")
+    assert done.stderr == f"There is no {program} here; run that line where it is.\n"
+
+
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_each_client_is_told_what_to_paste_and_where(home: Path, client: str) -> None:
     """Nothing is written; a client has no path on which to look for a program."""
