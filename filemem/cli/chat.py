@@ -48,7 +48,7 @@ HELP = (
 /remember TEXT: keep one fact.
 /forget [WORDS]: delete the last exchange, or what holds the words and what tells of \
 it; also a path. It shows everything first, and asks.
-/edit PATH: change a memory in your editor.
+/edit PATH: change a memory in your editor; also by words of a fact.
 /list GLOB: list memories, as in sessions/**. To go on with a conversation: \
 filemem chat --resume NAME.
 /status: what there is, and what stands in the prompt; so with any other command of \
@@ -62,7 +62,7 @@ until /off is said again.
 /remember 內容：記下一條事實。
 /forget [詞語]：刪除上一次問答，或含有這些詞以及講到它的內容；
 也可寫路徑；先列出，再詢問。
-/edit 路徑：用編輯器修改一條記憶。
+/edit 路徑：用編輯器修改一條記憶；也可寫事實中的詞語。
 /list 模式：列出記憶，如 sessions/**；用 filemem chat --resume 名稱 繼續一次對話。
 /status：有哪些記憶，提示詞裡有什麼；filemem 的其他命令也都可用。
 /off [內容]：只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off。

@@ -108,7 +108,7 @@ def parse(
     rest = terms.fold(question)
     for part in [*(name.part for name in names), *pieces]:
         rest = _without(rest, part)
-    words = list(_content_words(_ASKING.sub(" ", rest), weights))
+    words = _without_ornament(list(_content_words(_ASKING.sub(" ", rest), weights)))
     for name in terms.compounds(rest):
         stem = terms.stem(name)
         words.append(QueryWord(name, stem, weights.lesser_word, is_light=True))
@@ -148,6 +148,18 @@ def _content_words(text: str, weights: Weights) -> Iterator[QueryWord]:
             related = terms.related(token)
             alternatives = (*related.others, *related.members)
             yield QueryWord(token, stem, weight, alternatives, is_light=is_light)
+
+
+def _without_ornament(words: list[QueryWord]) -> list[QueryWord]:
+    """Return words of which an emoji that names nothing need not be repeated.
+
+    Where there are emoji alone, they are what is asked for.
+    """
+    plain = []
+    for word in words:
+        is_sign = not word.text[0].isalnum() and not word.alternatives
+        plain.append(replace(word, is_context=word.is_context or is_sign))
+    return plain if any(word.is_content for word in plain) else words
 
 
 def _pieces(run: str) -> Iterator[tuple[str, bool]]:

@@ -168,6 +168,13 @@ def test_what_is_of_the_day_that_is_named_is_found_whatever_its_words(
     assert answer.startswith(FOUND[0]) and "valve" in answer
 
 
+def test_an_emoji_beside_words_need_stand_in_no_memory(mara: Life) -> None:
+    """But one that is all of a question is what is asked for."""
+    mara.say("My dog is called Biscuit 🥐.")
+    for asked in ("what is my dog called 🤔", "🥐"):
+        assert mara.say(asked).startswith(f"{FOUND[0]}\n\n- mara: My dog is called")
+
+
 @pytest.mark.parametrize(
     ("asked", "line", "nearest"),
     [

@@ -18,8 +18,9 @@ for _path in sorted(PACKAGE.rglob("*.py")):
 BY_STRING = {
     "filemem": {f"filemem.{home}" for home in filemem._HOMES.values()},
     "filemem.cli.main": {name for name in MODULES if name.startswith("filemem.cli.")},
+    "filemem.adapters.inspect_ai": set(),
 }
-"""The modules that import by string, and what: public names, commands."""
+"""The modules that import by string, and what: public names, commands, a benchmark."""
 
 
 @functools.cache
@@ -62,7 +63,6 @@ def reached(name: str) -> set[str]:
 EXTRAS = {
     "filemem.adapters.agent_framework": {"agent_framework"},
     "filemem.adapters.google_adk": {"google"},
-    "filemem.adapters.inspect_ai": {"benchmarks"},
     "filemem.adapters.langgraph": {"langchain_core", "langgraph"},
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},
