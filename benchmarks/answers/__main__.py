@@ -14,10 +14,15 @@ from .tasks import TASKS
 
 
 def fetch(given: argparse.Namespace) -> bool:
-    """Download a benchmark's file, if its SHA-256 is the one that is known."""
-    out = Path(given.out or file_name(given.name))
-    digest = download(given.name, out, given.url)
-    print(f"{out}: {out.stat().st_size:,} bytes, SHA-256 {digest}")
+    """Download a benchmark's file, and tell its size and SHA-256.
+
+    It is kept only if that is the one which is known.
+    """
+    name = given.name
+    out = Path(given.out or file_name(name))
+    digest = download(name, out, given.url)
+    size = out.stat().st_size
+    print(f"{out}: {size:,} bytes, SHA-256 {digest}")
     return True
 
 
@@ -102,7 +107,11 @@ def parser() -> argparse.ArgumentParser:
             action="store_true",
             help="the tiny sample that comes with the project",
         )
-        one.add_argument("--data", default="", help="the benchmark's file or folder")
+        one.add_argument(
+            "--data",
+            default="",
+            help="the benchmark's file or folder",
+        )
         one.add_argument(
             "--recipe",
             action="append",
@@ -121,8 +130,16 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument(
             "--questions", default="", help="their ids, separated by commas"
         )
-        one.add_argument("--seed", type=int, default=1)
-        one.add_argument("--temperature", type=float, default=0.0)
+        one.add_argument(
+            "--seed",
+            type=int,
+            default=1,
+        )
+        one.add_argument(
+            "--temperature",
+            type=float,
+            default=0.0,
+        )
         one.add_argument(
             "--connections", type=int, default=8, help="questions at a time"
         )

@@ -7,6 +7,17 @@ from benchmarks.answers.published import at_hand
 
 
 @task(name="filemem/longmemeval")
-def longmemeval(data: str = "", recipe: str = "four-tools", prompts: str = "") -> Task:
-    """LongMemEval-S as published, or the file that `data` names."""
-    return tasks.longmemeval(data or str(at_hand("longmemeval")), recipe, prompts)
+def longmemeval(
+    data: str = "",
+    recipe: str = "four-tools",
+    prompts: str = "",
+) -> Task:
+    """LongMemEval-S as published.
+
+    Args:
+        data: a file of its form instead.
+        recipe: what answers.
+        prompts: a file of judges' prompts.
+    """
+    path = data or str(at_hand("longmemeval"))
+    return tasks.longmemeval(path, recipe, prompts)

@@ -165,12 +165,29 @@ _TAKE_LINES = frozenset(
 
 
 def _fact_by_words(user: Folder, words: str, today: dt.date) -> str:
-    """Return the path of the fact that best answers some words; '' for none."""
+    """Find the fact that some words mean.
+
+    Args:
+        user: whose facts.
+        words: as the person typed them.
+        today: from which days count.
+
+    Returns:
+        Its path, '' if no fact holds any of the words.
+    """
     from filemem import index  # noqa: PLC0415  which a path does without
     from filemem.search.searching import search_files  # noqa: PLC0415
 
-    found = search_files(index.of(user), words, limit=1, path="facts/**", today=today)
-    return found.hits[0].path if found.hits else ""
+    found = search_files(
+        index.of(user),
+        words,
+        limit=1,
+        path="facts/**",
+        today=today,
+    )
+    for hit in found.hits:
+        return hit.path
+    return ""
 
 
 @click.command("edit")

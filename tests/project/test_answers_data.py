@@ -137,17 +137,26 @@ def test_the_figures_of_longmemeval_are_those_of_its_logs(log: str, right: int) 
 
 
 def test_the_agreement_of_two_judges_is_what_the_logs_say() -> None:
-    """The document tells how often both verdicts are the same, and Cohen's kappa."""
-    pairs = []
+    """The document tells how often both verdicts are the same, and Cohen's kappa.
+
+    Of all answers in both logs.
+    """
+    first = []
+    second = []
     for log in ("tools-2026-11-28", "chat-2026-11-29"):
         path = ROOT / f"benchmarks/answers/longmemeval-{log}.json"
-        for answer in json.loads(path.read_text("utf-8"))["answers"]:
-            pairs.append((answer["right"], answer["right_second"]))
-    same = sum(first == second for first, second in pairs)
-    first = sum(pair[0] for pair in pairs) / len(pairs)
-    second = sum(pair[1] for pair in pairs) / len(pairs)
-    chance = first * second + (1 - first) * (1 - second)
-    kappa = (same / len(pairs) - chance) / (1 - chance)
+        logged = json.loads(path.read_text("utf-8"))
+        for answer in logged["answers"]:
+            first.append(answer["right"])
+            second.append(answer["right_second"])
+    count = len(first)
+    same = sum(map(bool.__eq__, first, second))
+    # What two who say yes as often would agree on by chance.
+    chance = sum(first) * sum(second)
+    chance += first.count(False) * second.count(False)
+    chance /= count**2
+    kappa = (same / count - chance) / (1 - chance)
     document = (ROOT / "docs/benchmarks.md").read_text("utf-8")
-    told = f"agree on {same} of {len(pairs)} answers (Cohen's kappa {kappa:.2f})"
+    told = f"agree on {same} of {count} answers"
+    told += f" (Cohen's kappa {kappa:.2f})"
     assert told in " ".join(document.split())
