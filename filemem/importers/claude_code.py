@@ -5,6 +5,7 @@ simonw/claude-code-transcripts; daaain/claude-code-log).
 """
 
 import re
+from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 
@@ -72,11 +73,12 @@ def _read(
     """Read one session by the order of its file.
 
     What a person took back they said as well. A row that is written again, with the
-    same uuid, is one message.
+    same uuid, is one message; so are rows of one answer that were written as it grew.
     """
     is_fork = False
     work = AgentWork()
     queued = dict[str, str]()  # ids of turns, by words that may come again
+    answers = dict[str, str]()  # ids of turns, by that of the answer
     turns = dict[str, ImportedTurn]()
     for line, row in entries:
         kind = text_at(row, "attachment", "type") or text_at(row, "type")
@@ -110,8 +112,34 @@ def _read(
         if operation:
             queued[text] = id
         shared = id if is_copy or _UUID.fullmatch(id) else ""
-        turns.setdefault(id, ImportedTurn(speaker, moment, text, id, shared))
+        turn = ImportedTurn(speaker, moment, text, id, shared)
+        _add(turn, text_at(row, "message", "id") or id, answers, turns)
     return ImportedConversation("", "", None, list(turns.values()), is_fork=is_fork)
+
+
+def _add(
+    turn: ImportedTurn,
+    answer: str,
+    answers: dict[str, str],
+    turns: dict[str, ImportedTurn],
+) -> None:
+    """Add a turn that is new; empty the one before if it is how the answer began.
+
+    Programs that drive Claude Code write an answer several times as it streams. What an
+    earlier import took of it stays, and goes on with all of it.
+
+    Args:
+        turn: from a row.
+        answer: the id that the rows of one answer have in common.
+        answers: the last turn with words of each; it is changed.
+        turns: those of the session, by their ids; it is changed.
+    """
+    before = turns.get(answers.get(answer, ""))
+    if before and turn.id not in turns and turn.text.startswith(before.text):
+        turns[before.id] = replace(before, text="")
+    if turn.text:
+        answers[answer] = turn.id
+    turns.setdefault(turn.id, turn)
 
 
 def _is_aside(row: Part) -> bool:
