@@ -884,7 +884,8 @@ class Store:
         at = self.user(user).now()
         folder = self._files.folder(user)
         if format != portable.FORMAT:
-            return jobs.imported(self._files, format, os.fspath(file), at, user)[0]
+            done = jobs.imported(self._files, format, os.fspath(file), at, user)
+            return done.report
         report = portable.unpack(folder, os.fspath(file))
         with JobRun(folder, "import", at, exclusive=False) as run:
             paths = [entry.path for entry in report.added]

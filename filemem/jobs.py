@@ -14,7 +14,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from filemem import index, overview
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
@@ -163,9 +163,16 @@ def read_conversations(
     return whole
 
 
+class ImportDone(NamedTuple):
+    """The report of an import, and what git has to say."""
+
+    report: ImportReport
+    notes: list[str]
+
+
 def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
-) -> tuple[ImportReport, list[str]]:
+) -> ImportDone:
     """Take in an export, and commit it.
 
     Args:
@@ -175,20 +182,18 @@ def imported(
         at: the moment that counts as now.
         user: whose memories these become.
         how: options of `importers.import_file`.
-
-    Returns:
-        The report, and what git has to say.
     """
     folder = store.folder(user)
     if how.get("dry_run"):
-        return import_file(store, format_, file, user=user, **how), []
+        return ImportDone(import_file(store, format_, file, user=user, **how), [])
     with JobRun(folder, "import", at, exclusive=False) as run:
         report = import_file(store, format_, file, user=user, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]
         usage.note_turns(folder, paths, at.date())
         name = os.path.basename(file)
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
-        return report, run.commit(subject, paths, Source=f"{format_}:{name}")
+        notes = run.commit(subject, paths, Source=f"{format_}:{name}")
+        return ImportDone(report, notes)
 
 
 def forget(
@@ -246,7 +251,7 @@ def accept(user: Folder, log: LearnLog, found: Proposal, at: dt.datetime) -> App
     found = proposals.read(user, found.path)
     if not found.forgets:
         return keeping.accept(user, log, found, at)
-    there = [one for one in found.forgets if user.find(split_place(one)[0])]
+    there = [one for one in found.forgets if user.find(split_place(one).path)]
     done = Applied()
     if there:
         done.notes += forget(user, plan_deletion(user, places=there), at).said

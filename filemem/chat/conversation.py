@@ -433,9 +433,9 @@ class Conversation:
         """
         results = [one["content"] for one in turn.worked if one["role"] == "tool"]
         pages = []
-        for page in self.tools.pages():
-            if not any(escape_controls(page[1]) in result for result in results):
-                pages.append(prompt.data(*page))
+        for path, page in self.tools.pages().items():
+            if not any(escape_controls(page) in result for result in results):
+                pages.append(prompt.data(path, page))
         messages = seen.messages("\n".join(pages)) + turn.worked
         contents = [str(message.get("content") or "") for message in messages]
         turn.shown = citations.without_marked("\n".join(contents))

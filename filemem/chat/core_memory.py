@@ -8,6 +8,7 @@ may be a stranger's.
 import contextlib
 import datetime as dt
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
@@ -25,13 +26,22 @@ from filemem.text.plain import clip_tokens, count_tokens, one_line
 MAX_PREFERENCES_TOKENS = 600  # of all of them
 
 
-def core_memory(folder: Folder, today: dt.date) -> tuple[str, str]:
-    """Return the part of the instructions on how to talk, and the rest of the profile.
+class CoreMemory(NamedTuple):
+    """What always stands in the prompt; '' stands for what is not there.
 
-    Both are read from the files as they are now; '' stands for what is not there.
+    Attributes:
+        wishes: the part of the instructions on how to talk.
+        profile: the rest of the profile.
     """
+
+    wishes: str
+    profile: str
+
+
+def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
+    """Return the core memory, read from the files as they are now."""
     wishes = preferences(folder, today) if folder.is_own else []
-    return _instructions(folder, wishes), _profile_text(folder, wishes)
+    return CoreMemory(_instructions(folder, wishes), _profile_text(folder, wishes))
 
 
 def _instructions(folder: Folder, wishes: list[str]) -> str:

@@ -318,7 +318,7 @@ def resumed(folder: Folder, name: str) -> Transcript:
         NotFound: there is none.
     """
     paths = transcript.newest(folder)
-    path, _ = split_line(folder, name.strip())
+    path = split_line(folder, name.strip()).path
     part = path.removesuffix(".md").casefold()
     holding = [one for one in paths if part in one.casefold()]
     if path in paths:

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -236,7 +236,14 @@ def data_folder() -> str:
     return os.path.join(share, "filemem", "memory_store")
 
 
-def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
+class NamedLine(NamedTuple):
+    """A memory, and perhaps a line of it, as a person named them."""
+
+    path: str
+    line: int | None
+
+
+def split_line(folder: Folder, given: str) -> NamedLine:
     """Return the path and line that a person named.
 
     They type `PATH` or `PATH:LINE`, or the place on disk, as a shell completes it.
@@ -251,7 +258,7 @@ def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     place = os.path.join(os.path.realpath(above), name)
     if place.startswith(folder.root + os.sep) and os.path.lexists(place):
         path = os.path.relpath(place, folder.root).replace(os.sep, "/")
-    return path, line
+    return NamedLine(path, line)
 
 
 # -- commands and their options --------------------------------------------------------

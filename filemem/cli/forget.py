@@ -78,7 +78,7 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
     yield from _listed(user, plan, how)
     if not plan and not (plan.whole_user and user.exists()):
         if what and not plan.matcher:  # a path, which only git may have
-            plan = DeletionPlan([Removal(live(split_line(user, what)[0]))])
+            plan = DeletionPlan([Removal(live(split_line(user, what).path))])
         past = purge.remembers(History(user), plan) if how["purges"] else []
         yield from past or ["Nothing was found."]
         if not past:

@@ -35,7 +35,7 @@ def log_command(call: Context, path: str | None, limit: int | None) -> Output:
 
     Example: filemem log profile.md"""
     user = call.the_user()
-    name = split_line(user, path.rstrip("/"))[0] if path else ""
+    name = split_line(user, path.rstrip("/")).path if path else ""
     found = log(History(user), name, limit or 0)
     for commit in found:
         yield Row({**dataclasses.asdict(commit), "who": commit.who}, [_line(commit)])

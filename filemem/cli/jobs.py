@@ -145,7 +145,7 @@ def restore_command(call: Context, paths: tuple[str, ...]) -> Output:
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = call.the_user()
-    named = [split_line(user, given)[0] for given in paths]
+    named = [split_line(user, given).path for given in paths]
     done = jobs.restore(user, call.now, named)
     yield from done.said
     return int(done.facts["failed"])
@@ -170,7 +170,7 @@ def status_command(call: Context, path: str | None) -> Output:
     if path is None:
         return (yield from _run(call, overview.status, brief=call.many()))
     user = call.the_user()
-    said = explain(user, split_line(user, path)[0], call.now.date())
+    said = explain(user, split_line(user, path).path, call.now.date())
     yield Row({"path": path, "said": said}, said)
     return 0
 

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.forget.matching import HEAD, Matcher, Occurrence, occurrences
@@ -161,7 +162,7 @@ def plan_deletion(
         Refused: a place names a folder, or what cannot be read.
         FilememError: there is no word in what is to be looked for.
     """
-    path, _ = split_place(what)
+    path = split_place(what).path
     is_path = any(folder.existing(path)) or _LIKE_A_PATH.fullmatch(path)
     if is_path and not about:
         places = [what]
@@ -177,7 +178,14 @@ def plan_deletion(
     return cascade.plan(cascade.saying())
 
 
-def split_place(text: str) -> tuple[str, set[int]]:
+class Place(NamedTuple):
+    """The path and the lines that a citation names."""
+
+    path: str
+    lines: set[int]
+
+
+def split_place(text: str) -> Place:
     """Return the path and the lines that a citation names.
 
     The lines are `12`, `12,15`, `12-14` or none.
@@ -189,7 +197,7 @@ def split_place(text: str) -> tuple[str, set[int]]:
         start = int(first)
         end = min(int(last or first), start + MAX_LINES)
         lines.update(range(start, end + 1))
-    return path, lines
+    return Place(path, lines)
 
 
 def without_names(text: str, gone: Iterable[str]) -> str:
@@ -377,7 +385,7 @@ class _Cascade:
         text = "\n".join(item.old)
         places = list[str]()
         if not item.line:
-            places = [place for place in memory.sources if split_place(place)[1]]
+            places = [place for place in memory.sources if split_place(place).lines]
         elif item.path == PROFILE and not self.matcher.words:
             places = SOURCE_MARK.findall(text)
         elif memory.kind == "summaries" and not self.matcher.words:
@@ -428,7 +436,7 @@ class _Cascade:
             passages = _lines(memory)
         sources = Passage(1, 1, "", "", "\n".join(memory.sources))
         for passage in (*passages, sources):
-            named = [split_place(one[0])[1] for one in cited.finditer(passage.text)]
+            named = [split_place(one[0]).lines for one in cited.finditer(passage.text)]
             is_cited = any(not lines.isdisjoint(cause.lines) for lines in named)
             if not cause.line:
                 is_mark = memory.path == PROFILE or passage is sources

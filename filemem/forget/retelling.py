@@ -103,9 +103,9 @@ def _sentences(source: Source) -> Iterator[Bullet]:
         if Role.PERSON in roles.values() and roles[turn.speaker] is not Role.PERSON:
             continue
         speaker = one_line(turn.speaker, MAX_SPEAKER_CHARS)
-        words, _ = terms.split_captions(turn.text)
+        words = terms.split_captions(turn.text).speech
         for sentence in _SENTENCE_END.split(words):
-            text, _ = redact(escape_controls(" ".join(sentence.split())))
+            text = redact(escape_controls(" ".join(sentence.split()))).text
             if re.search(r"\w", text):
                 day = turn.day or memory.date
                 text = dates.annotate(text, day) if day else text
@@ -206,7 +206,7 @@ def _ask(
     """
     shown = prompt.data("sessions", "\n".join(turn.text for turn in turns))
     try:
-        reply = ask(model, "retell", redact(shown)[0], by_call=True)
+        reply = ask(model, "retell", redact(shown).text, by_call=True)
     except ModelError as error:
         return str(error)
     by_label = {turn.label: turn for turn in turns}
@@ -232,7 +232,7 @@ def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:
         return None
     labels = dict.fromkeys(_LABEL.findall(str(told.get("turns"))))
     cited = [by_label[label] for label in labels if label in by_label]
-    text, _ = redact(one_line(str(told.get("text") or ""), MAX_LINE_CHARS))
+    text = redact(one_line(str(told.get("text") or ""), MAX_LINE_CHARS)).text
     if not (cited and text):
         return None
     source = cited[0].source

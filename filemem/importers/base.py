@@ -250,7 +250,7 @@ def brief(text: str, max_chars: int) -> str:
     if len(text) > 2 * MAX_UNCUT_CHARS:
         text = f"{text[:MAX_UNCUT_CHARS]} … {text[-MAX_UNCUT_CHARS:]}"
     # Of a secret that is cut in two no half would be known.
-    line = one_line(redact(text)[0], 2 * MAX_UNCUT_CHARS)
+    line = one_line(redact(text).text, 2 * MAX_UNCUT_CHARS)
     half = max_chars // 2
     if len(line) <= max_chars:
         return line

@@ -97,7 +97,7 @@ class EndpointEmbedding:
         """Return the vectors of texts; raise ModelError."""
         prefix = self._before_question if are_questions else self._before_passage
         if self._redacts:
-            texts = [redact(text)[0] for text in texts]
+            texts = [redact(text).text for text in texts]
         found = self._model.embed([prefix + text for text in texts])
         return numpy().array([list(vector) for vector in found], dtype="f4")
 

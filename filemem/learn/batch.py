@@ -121,7 +121,7 @@ def build_request(
         lines.append(prompt.data("memories", "\n".join(listed)))
     for number, (session, turns) in enumerate(groupby(batch, key=session_of), 1):
         lines += _conversation(request, number, session, list(turns))
-    request.text = redact("\n".join(lines))[0]
+    request.text = redact("\n".join(lines)).text
     return request
 
 
@@ -153,7 +153,7 @@ def _conversation(
     day = None
     before = unread[0].before
     for turn in [*before, *unread]:
-        shown = replace(turn, text=redact(turn.text)[0])
+        shown = replace(turn, text=redact(turn.text).text)
         if not shown.text.strip():
             continue
         if turn.day != day:

@@ -121,7 +121,7 @@ def _claim(
     """
     turns = request.cited(entry.get("lines"))
     last_day = max(turn.day for turn in turns or request.turns.values())
-    text = " ".join(redact(_word(entry, "text"))[0].split())
+    text = " ".join(redact(_word(entry, "text")).text.split())
     text_digest = digest(plain(text))
     kind = _word(entry, "kind").lower()
     section = _word(entry, "section").lower()

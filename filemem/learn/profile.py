@@ -18,6 +18,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.learn.decide import said_in
@@ -117,16 +118,26 @@ def _revised(
     return _written(own, behind, lines.values()).encode()
 
 
-def _parted(log: LearnLog, text: str) -> tuple[str, str, dict[str, str]]:
-    """Part a profile into what is a person's and what is the program's.
+class _Parts(NamedTuple):
+    """What of a profile is a person's and what is the program's.
+
+    Attributes:
+        own: the person's text before the block, with their lines in it.
+        behind: their text behind it.
+        sections: the section for each memory that has a line, by the path in that.
+    """
+
+    own: str
+    behind: str
+    sections: dict[str, str]
+
+
+def _parted(log: LearnLog, text: str) -> _Parts:
+    """Part a profile.
 
     Args:
         log: knows the program's lines.
         text: the whole file; without a block, the program's lines are anywhere in it.
-
-    Returns:
-        The person's text before the block, with their lines in it; their text behind
-        it; and the section for each memory that has a line, by the path in that.
     """
     block = _BLOCK.search(text)
     own = ""
@@ -147,7 +158,7 @@ def _parted(log: LearnLog, text: str) -> tuple[str, str, dict[str, str]]:
             sections[marks[0]] = section or "who"
         elif not (block and is_frame):
             own += line
-    return own, behind, sections
+    return _Parts(own, behind, sections)
 
 
 def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
@@ -250,7 +261,7 @@ def condense(
             paths[str(number)] = sources(line)[0]
     if not paths:
         return
-    shown = prompt.data(PROFILE, redact("\n".join(told))[0])
+    shown = prompt.data(PROFILE, redact("\n".join(told)).text)
     try:
         reply = ask(model, "condense", shown, tokens=config.of(folder).profile_tokens)
     except ModelError as error:

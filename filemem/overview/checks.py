@@ -3,6 +3,7 @@
 import contextlib
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from filemem.errors import FilememError, Problem
 from filemem.learn import profile
@@ -125,8 +126,16 @@ def _saved_over(folder: Folder) -> Iterator[Problem]:
         )
 
 
-def _references(memory: Memory) -> Iterator[tuple[int, str, str]]:
-    """Yield what a memory refers to, with its line, and the key that names it.
+class _Reference(NamedTuple):
+    """What a memory refers to: the line that names it, the key, and its text."""
+
+    line: int
+    key: str
+    text: str
+
+
+def _references(memory: Memory) -> Iterator[_Reference]:
+    """Yield what a memory refers to.
 
     Of the profile it is also what each line rests on.
     """
@@ -135,11 +144,11 @@ def _references(memory: Memory) -> Iterator[tuple[int, str, str]]:
         if not isinstance(entries, list):
             entries = [entries]
         for entry in entries:
-            yield memory.line_of(key), key, str(entry)
+            yield _Reference(memory.line_of(key), key, str(entry))
     if memory.path == PROFILE:
         for number, line in enumerate(memory.lines, 1):
             for source in SOURCE_MARK.findall(line):
-                yield number, "the line", source
+                yield _Reference(number, "the line", source)
 
 
 class _References:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -256,8 +256,15 @@ class AnswerThread:
         return piece
 
 
-def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
-    """Return the status and body of an error, in OpenAI's shape.
+class ErrorAnswer(NamedTuple):
+    """The HTTP status and the body of an error."""
+
+    status: int
+    body: dict[str, Any]
+
+
+def error_body(error: BaseException) -> ErrorAnswer:
+    """Return an error in OpenAI's shape.
 
     What went wrong inside is for the log alone.
     """
@@ -274,7 +281,7 @@ def error_body(error: BaseException) -> tuple[int, dict[str, Any]]:
         code = "model_error"
     kind = "api_error" if status >= 500 else "invalid_request_error"
     told = {"message": sentence, "type": kind, "param": None, "code": code}
-    return status, {"error": told}
+    return ErrorAnswer(status, {"error": told})
 
 
 def _frame(model: str, kind: str) -> dict[str, Any]:
@@ -331,7 +338,7 @@ async def _stream(
             yield _event({**frame, "choices": [], "usage": _usage(answer)})
         yield b"data: [DONE]\n\n"
     except (FilememError, OSError) as error:
-        yield _event(error_body(error)[1])
+        yield _event(error_body(error).body)
     finally:
         thread.leave()
 

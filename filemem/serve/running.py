@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 from starlette.requests import ClientDisconnect, Request
@@ -27,9 +27,16 @@ class BadRequest(FilememError):
         self.code = code
 
 
+class Listening(NamedTuple):
+    """A socket that listens, and the address by which it is reached."""
+
+    socket: socket.socket
+    address: str
+
+
 @contextlib.contextmanager
-def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
-    """Listen on a port, any free one for 0; yields the socket and its address.
+def bound(host: str, port: int) -> Iterator[Listening]:
+    """Listen on a port, any free one for 0.
 
     Raises:
         FilememError: nobody can listen there.
@@ -47,7 +54,8 @@ def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
             " --host and --port."
         ) from None
     with listening:
-        yield listening, f"http://{shown}:{listening.getsockname()[1]}"
+        port = listening.getsockname()[1]
+        yield Listening(listening, f"http://{shown}:{port}")
 
 
 def server(app: Any) -> uvicorn.Server:

@@ -8,12 +8,11 @@ import contextlib
 import os
 import re
 import secrets
-from typing import NamedTuple
 
 from filemem.errors import NotFound
 from filemem.store import config, files
 from filemem.store.folder import Folder
-from filemem.text.redaction import Redaction, redact
+from filemem.text.redaction import Cleaned, redact
 
 KEYED_DIGEST = re.compile(r"[0-9a-f]{4}\.[0-9a-f]{20}")
 """A digest as `Gate.digest` makes it: four digits tell the key."""
@@ -23,13 +22,6 @@ _KEY_BYTES = 32
 _MAX_LABEL_CHARS = 80
 _MAX_TOLD_ALONE_CHARS = 100
 _REDACTED = re.compile(r"\[redacted: ([a-z ]+)\]")
-
-
-class Cleaned(NamedTuple):
-    """A text as it may be kept, and the secrets that were taken out, by their kinds."""
-
-    text: str
-    secrets: list[Redaction]
 
 
 class Gate:

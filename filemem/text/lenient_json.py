@@ -8,7 +8,7 @@ missing end. Pure functions.
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 _DECODER = json.JSONDecoder(strict=False)
 _TRAILING_COMMA = re.compile(r",\s*(?=[}\]])")
@@ -44,13 +44,13 @@ def read_list(text: str, key: str) -> Listed | None:
     rest = _SIGN.sub(_put_right, rest)
     if rest.startswith("["):
         return _elements(rest)
-    value = _value(rest, 0)
-    if value is None:
+    read = _value(rest, 0)
+    if read is None:
         return Listed([], is_cut_off=True)
-    if isinstance(value[0], str):
-        return _elements(_TRAILING_COMMA.sub("", value[0]).strip())
-    is_given = value[0] is not None
-    return Listed([value[0]] if is_given else [], is_cut_off=False)
+    if isinstance(read.value, str):
+        return _elements(_TRAILING_COMMA.sub("", read.value).strip())
+    is_given = read.value is not None
+    return Listed([read.value] if is_given else [], is_cut_off=False)
 
 
 def _elements(text: str) -> Listed:
@@ -62,18 +62,25 @@ def _elements(text: str) -> Listed:
     found: list[Any] = []
     at = 1
     while more := _BETWEEN.match(text, at):
-        value = _value(text, more.end())
-        if value is None:
+        read = _value(text, more.end())
+        if read is None:
             return Listed(found, is_cut_off=True)
-        found.append(value[0])
-        at = value[1]
+        found.append(read.value)
+        at = read.end
     return Listed(found, is_cut_off="]" not in text[at:])
 
 
-def _value(text: str, at: int) -> tuple[Any, int] | None:
-    """Read one value at a place; return it with the place behind it."""
+class _Value(NamedTuple):
+    """A value that was read, and the place behind it."""
+
+    value: Any
+    end: int
+
+
+def _value(text: str, at: int) -> _Value | None:
+    """Read one value at a place; return None where there is no whole one."""
     try:
-        return _DECODER.raw_decode(text, at)
+        return _Value(*_DECODER.raw_decode(text, at))
     except (ValueError, RecursionError):
         return None
 

@@ -50,12 +50,17 @@ class Redaction(NamedTuple):
     end: int
 
 
-def redact(text: str) -> tuple[str, list[Redaction]]:
+class Cleaned(NamedTuple):
+    """A text as it may be kept, and the secrets that were taken out, in order."""
+
+    text: str
+    secrets: list[Redaction]
+
+
+def redact(text: str) -> Cleaned:
     """Replace every secret by `[redacted: kind]`.
 
-    Returns:
-        The text, all else in it character by character as it was, and what was
-        taken out, in order.
+    All else in the text stays, character by character.
     """
     shadow = text
     if not text.isascii():
@@ -76,7 +81,7 @@ def redact(text: str) -> tuple[str, list[Redaction]]:
     clean = text
     for one in reversed(found):
         clean = f"{clean[: one.start]}[redacted: {one.kind}]{clean[one.end :]}"
-    return clean, found
+    return Cleaned(clean, found)
 
 
 def kinds(found: list[Redaction]) -> str:

@@ -13,7 +13,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from filemem.text import tables
 
@@ -143,8 +143,8 @@ def content(text: str) -> set[str]:
 
     What captions say is left out.
     """
-    speech, _ = split_captions(text)
-    return set(stems(token for token in tokens(speech) if token not in STOP))
+    found = tokens(split_captions(text).speech)
+    return set(stems(token for token in found if token not in STOP))
 
 
 def is_chinese(text: str) -> bool:
@@ -157,12 +157,19 @@ def is_cjk(token: str) -> bool:
     return not token.isascii() and _IS_CJK.match(token) is not None
 
 
-def split_captions(text: str) -> tuple[str, str]:
-    """Return what was said, and what the `[image: …]` parts show."""
+class Captioned(NamedTuple):
+    """What was said, and what the `[image: …]` parts show."""
+
+    speech: str
+    caption: str
+
+
+def split_captions(text: str) -> Captioned:
+    """Part what was said from what captions say."""
     if "[" not in text:
-        return text, ""
+        return Captioned(text, "")
     parts = _CAPTION.split(text)
-    return " ".join(parts[::2]), "\n".join(parts[1::2])
+    return Captioned(" ".join(parts[::2]), "\n".join(parts[1::2]))
 
 
 def shorten_captions(text: str, wanted: Collection[str]) -> str:
@@ -183,7 +190,7 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
 
 def ends_in_question(text: str) -> bool:
     """Tell whether what is said ends in a question."""
-    speech, _ = split_captions(text)
+    speech = split_captions(text).speech
     ending = speech[-QUESTION_CHARACTERS:]
     if ending.isascii() and "?" not in ending:
         return False

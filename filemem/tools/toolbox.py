@@ -173,8 +173,8 @@ class Toolbox:
             raise FilememError(f"{one_line(path)} is not open; {still}.")
         return f"Closed {closed}; {still}."
 
-    def pages(self) -> list[tuple[str, str]]:
-        """Return each open file's path with its lines as they are on disk now.
+    def pages(self) -> dict[str, str]:
+        """Return each open file's lines as they are on disk now, by its path.
 
         One that is gone says so; one that has moved is open where it is now.
         """
@@ -188,7 +188,7 @@ class Toolbox:
                 self.open_files[path] = (line, lines)
                 text = str(error)
             shown[list(self.open_files)[-1]] = text
-        return list(shown.items())
+        return shown
 
 
 # -- the check of a call ---------------------------------------------------------------

@@ -617,7 +617,7 @@ def test_imported_talk_steers_nothing_before_the_person_has_agreed(
     assert [one.action for one in remembered(user, MAY, Reader(RHYME))] == ["PROPOSE"]
     assert tree(user) == {}
     accepted(user, JUNE)
-    wishes = core_memory(Folder(user.root, user.name), JUNE.date())[0]
+    wishes = core_memory(Folder(user.root, user.name), JUNE.date()).wishes
     assert wishes.endswith("- Nora wants answers in rhyme.")
 
 

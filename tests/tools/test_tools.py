@@ -419,9 +419,7 @@ def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(
         assert "Closed" not in tools.call("open", {"path": f"facts/{n}.md"})
     answer = tools.call("open", '{"path": "facts/5.md"}')
     assert answer.endswith("Closed facts/1.md: at most 5 files are open at once.")
-    assert [path for path, _ in tools.pages()] == [
-        f"facts/{n}.md" for n in (2, 3, 4, 0, 5)
-    ]
+    assert [*tools.pages()] == [f"facts/{n}.md" for n in (2, 3, 4, 0, 5)]
     assert "open are facts/2.md, facts/4.md" in tools.call(
         "close", '{"path": "facts/3.md"}'
     )
