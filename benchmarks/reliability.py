@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,7 +32,7 @@ from crash_driver import TALK, arm
 
 from filemem import User, jobs
 from filemem import index as indexes
-from filemem.errors import FilememError
+from filemem.errors import Busy, FilememError
 from filemem.forget.plan import plan_deletion
 from filemem.git.history import LOGS, History
 from filemem.git.setup import set_up
@@ -430,18 +431,25 @@ def _on_full_disk(disk: Path, job: str, room: int, found: Counter[str]) -> None:
 
 def _child(work: Callable[[], None]) -> int:
     child = os.fork()
-    if not child:
+    if child:
+        return child
+    try:
         work()
-        os._exit(0)
-    return child
+    except BaseException:  # noqa: BLE001  whatever it is
+        traceback.print_exc()
+        os._exit(1)  # else it would take the stores of all with it
+    os._exit(0)
 
 
 def _speaker(root: Path, path: str, name: str, end: float, acknowledged: Path) -> None:
-    """Say turn after turn, noting each once it was kept."""
+    """Say turn after turn, noting each once it was kept; try again as one is told to where others are at it."""
     talk, number = Transcript(StoreFolder(root).folder("ann"), path), 0
     with open(acknowledged, "w", buffering=1) as log:
         while time.monotonic() < end:
-            talk.add(name, f"{name} turn {number}", AT)
+            try:
+                talk.add(name, f"{name} turn {number}", AT)
+            except Busy:
+                continue
             log.write(f"{name} turn {number}\n")
             number += 1
 
