@@ -240,6 +240,8 @@ def test_annotate_inserts_brackets_and_nothing_else(text: str, today: date) -> N
 
 
 @given(TEXTS, DAYS)
+@example("Nov 3号", MONDAY)  # of which both languages would read the day
+@example("2026-05月", MONDAY)
 def test_mentions_are_in_order_and_their_spans_too(text: str, today: date) -> None:
     end = 0
     for mention in mentioned(text, today):
