@@ -12,6 +12,7 @@ from filemem.search.results import (
     first_day_named,
     lay_out,
     merge_evidence,
+    put_current_first,
     put_newest_first,
     put_plans_in_order,
 )
@@ -119,6 +120,24 @@ def test_plans_of_like_strength_stand_in_the_order_of_their_days() -> None:
     hits.append(weak)
     ordered.append(weak)
     assert put_plans_in_order(hits, DAY) == ordered
+
+
+@pytest.mark.parametrize("held_now", [False, True])
+@pytest.mark.parametrize("held_then", [False, True])
+def test_what_replaced_another_stands_before_it(
+    held_then: bool, held_now: bool
+) -> None:
+    """Behind it where that alone held on a day asked for; it answers as well."""
+    features = Features(is_of_day=held_then)
+    old = hit("old", 0.9, strength=0.8, newer="new", features=features)
+    new = hit("new", 0.2, features=Features(is_of_day=held_now))
+    ordered = put_current_first([old, hit("other", 0.5), new])
+    pair = ["new:1", "old:1"]
+    if held_then and not held_now:
+        pair.reverse()
+    assert places(ordered) == [*pair, "other:1"]
+    assert {one.score for one in ordered[:2]} == {0.9}
+    assert {one.strength for one in ordered[:2]} == {0.8}
 
 
 def test_an_answer_ends_at_its_budget_its_limit_or_where_hits_are_weak() -> None:
