@@ -442,7 +442,7 @@ def _child(work: Callable[[], None]) -> int:
 
 
 def _speaker(root: Path, path: str, name: str, end: float, acknowledged: Path) -> None:
-    """Say turn after turn, noting each once it was kept; try again as one is told to where others are at it."""
+    """Say turn after turn, noting each once it was kept; where others are, again."""
     talk, number = Transcript(StoreFolder(root).folder("ann"), path), 0
     with open(acknowledged, "w", buffering=1) as log:
         while time.monotonic() < end:

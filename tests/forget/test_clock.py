@@ -90,7 +90,10 @@ def test_a_days_use_is_noted_once(ann: User, tmp_path: Path) -> None:
 
 
 def test_what_is_no_use(ann: User, tmp_path: Path) -> None:
-    """Jobs, searches of a script, the past days of an import, what an assistant says."""
+    """Jobs, searches of a script, the past days of an import, what an assistant says.
+
+    Nor what is said off the record.
+    """
     lay(ann._folder.root, {"facts/2026-01-01-x.md": EVENT})
     said = {"role": "user", "content": "I row.", "created_at": "2026-02-01T09:00:00"}
     lay(tmp_path, {"old.jsonl": json.dumps({"messages": [said]}) + "\n"})
@@ -98,6 +101,7 @@ def test_what_is_no_use(ann: User, tmp_path: Path) -> None:
     assert ann._folder.paths()[1:], "it was imported"
     for words in ("maintain --today 2026-03-02", "search tea", "status"):
         run(ann, *words.split())
+    run(ann, "chat", "-m", "I dive.", "--off-the-record")
     answer = {"role": "assistant", "content": "You row."}
     ann.add_conversation([answer], id="machine")
     assert days_of_use(ann._folder) == set()
