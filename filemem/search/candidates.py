@@ -170,21 +170,17 @@ def _admitted(
         best: by file what its best passage promises.
         max_files: how many at most.
     """
-    promises: Values = {}
-    admitted: list[IndexedFile] = []
-    greatest: list[float] = []  # a heap, the least of them first
+    found: list[tuple[float, int, str, IndexedFile]] = []
+    greatest = [0.0] * max_files  # a heap, the least of them first
     for first, value in sorted(best.items(), key=lambda one: -one[1]):
-        if len(greatest) == max_files and round(value, 6) < greatest[0]:
+        if round(value, 6) < greatest[0]:
             break
         entry = request.corpus.file(first)
         if request.admits_any(entry):
-            promises[first] = round(value * request.file_weight(entry), 6)
-            admitted.append(entry)
-            heapq.heappush(greatest, promises[first])
-            if len(greatest) > max_files:
-                heapq.heappop(greatest)
-    admitted.sort(key=lambda entry: (-promises[entry.first], -entry.date, entry.path))
-    return admitted[:max_files]
+            promise = round(value * request.file_weight(entry), 6)
+            heapq.heappushpop(greatest, promise)
+            found.append((-promise, -entry.date, entry.path, entry))
+    return [entry for *_, entry in sorted(found)[:max_files]]
 
 
 def _promises(

@@ -153,7 +153,7 @@ class WordScores:
         held = 0.0
         total = 0.0
         for found, nearby in zip(self.words, self.nearby, strict=True):
-            if found.word.is_context:
+            if not found.word.is_content:
                 continue
             total += found.weight
             if number in found.exact:

@@ -109,9 +109,7 @@ def parse(
     for part in [*(name.part for name in names), *pieces]:
         rest = _without(rest, part)
     words = _without_ornament(list(_content_words(_ASKING.sub(" ", rest), weights)))
-    for name in terms.compounds(rest):
-        stem = terms.stem(name)
-        words.append(QueryWord(name, stem, weights.lesser_word, is_light=True))
+    words = _with_compounds(words, terms.compounds(rest), weights)
     speakers = dict.fromkeys(name.speaker for name in names)
     context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
     for text in [*context, *(speaker_names[speaker] for speaker in speakers)]:
@@ -160,6 +158,26 @@ def _without_ornament(words: list[QueryWord]) -> list[QueryWord]:
         is_sign = not word.text[0].isalnum() and not word.alternatives
         plain.append(replace(word, is_context=word.is_context or is_sign))
     return plain if any(word.is_content for word in plain) else words
+
+
+def _with_compounds(
+    words: Sequence[QueryWord], names: Sequence[str], weights: Weights
+) -> list[QueryWord]:
+    """Return the words with names that `-` or `_` joins; their parts weigh less.
+
+    The parts may be said for the name, but none of them is asked for by itself.
+    """
+    found: list[QueryWord] = []
+    for word in words:
+        if any(word.text in name for name in names):
+            weight = word.weight * weights.lesser_word
+            found.append(replace(word, weight=weight, is_light=True))
+        else:
+            found.append(word)
+    for name in names:
+        parts = tuple(word.stem for word in words if word.text in name)
+        found.append(QueryWord(name, terms.stem(name), 1.0, parts))
+    return found
 
 
 def _pieces(run: str) -> Iterator[tuple[str, bool]]:

@@ -573,6 +573,14 @@ def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(
     assert "The search was limited to path sessions/**, after 2026-01." in lines
 
 
+@pytest.mark.parametrize("asked", ["e-mail", "E-Mail?", "Her e-mail"])
+def test_a_joined_word_is_found_where_it_is_written_as_one(
+    tmp_path: Path, asked: str
+) -> None:
+    lines = ask(tmp_path, {OOLONG: "Her email is on the fridge.\n"}, asked)
+    assert lines[1].startswith(OOLONG)
+
+
 def test_a_chinese_word_is_missing_if_no_dictionary_has_it(tmp_path: Path) -> None:
     """吉他 has 他 and 被子 has 被, which stand in no index."""
     said = {TEA: "- **小赵** 14:05: 我买了一把吉他，没有被子。\n"}
