@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 COLUMNS = 84
 LINE = 19  # pixels
 CELL = 8.2  # pixels
-PAUSE = 2.2  # seconds after each command
+PAUSE = 1.6  # seconds after each command
 ENGLISH = [
     "filemem chat -m 'Remember that Ines eats no fish.' --today '2026-11-20 09:30'",
     "cat memory_store/ann/facts/2026/*.md",

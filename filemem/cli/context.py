@@ -134,9 +134,13 @@ class Context:
         login = login_name()
         if login and login in (names or [login]):
             return login
-        known = first_few(names, 8) or "NAME"
+        if not names:
+            raise FilememError(
+                f"there is nobody in {store.root} yet; name yourself with --user NAME."
+            )
         raise FilememError(
-            f"{store.root} has {len(names)} users; name one with --user: {known}."
+            f"{store.root} has {len(names)} users; name one with --user:"
+            f" {first_few(names, 8)}."
         )
 
     def writer(self, *, begins: bool = True) -> Folder:

@@ -23,7 +23,7 @@ from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
-from filemem.store.paths import PROFILE
+from filemem.store.paths import PROFILE, kind_of
 from filemem.store.problems import problems_of
 from filemem.store.usage import note_use
 from filemem.text.plain import one_line
@@ -164,29 +164,24 @@ _TAKE_LINES = frozenset(
 )
 
 
-def _fact_by_words(user: Folder, words: str, today: dt.date) -> str:
-    """Find the fact that some words mean.
+def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
+    """Find the fact or note that some words mean, but no conversation.
 
     Args:
-        user: whose facts.
+        user: whose memories.
         words: as the person typed them.
         today: from which days count.
 
     Returns:
-        Its path, '' if no fact holds any of the words.
+        Its path, '' if none holds any of the words.
     """
     from filemem import index  # noqa: PLC0415  which a path does without
     from filemem.search.searching import search_files  # noqa: PLC0415
 
-    found = search_files(
-        index.of(user),
-        words,
-        limit=1,
-        path="facts/**",
-        today=today,
-    )
+    found = search_files(index.of(user), words, today=today)
     for hit in found.hits:
-        return hit.path
+        if kind_of(hit.path) not in ("sessions", "summaries"):
+            return hit.path
     return ""
 
 
@@ -196,8 +191,8 @@ def _fact_by_words(user: Folder, words: str, today: dt.date) -> str:
 def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     """Open a memory in your editor.
 
-    PATH may also be words, for the fact that a search finds by them. The editor is
-    $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What
+    PATH may also be words, for the fact or note that a search finds by them. The editor
+    is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What
     you save is checked. Exit code 1 if there is a problem.
 
     Example: filemem edit profile.md"""
@@ -208,7 +203,7 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     try:
         where = user.locate(name)
     except NotFound:
-        where = _fact_by_words(user, name, call.now.date())
+        where = _found_by_words(user, name, call.now.date())
         if not where:
             raise
         say_dim(where)

@@ -206,7 +206,7 @@ def test_a_new_store_is_of_the_login_and_empty_and_well(here: Path) -> None:
     status = run("status", LOGNAME="ann")
     assert status.return_value == 0 and "There is nobody in" in status.output
     role = told(run("remember", "A", LOGNAME="user"))
-    assert "name one with --user" in role
+    assert "there is nobody in" in role and "name yourself with --user" in role
     new = run(
         "remember", "Plays", "the", "tuba.", "--today", "2026-11-20", LOGNAME="ann"
     )
@@ -368,7 +368,7 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
     assert failed.returncode == 2 and "no-such-editor: Editing failed" in failed.stderr
 
 
-def test_edit_takes_words_for_the_fact_that_they_find(home: Path) -> None:
+def test_edit_takes_words_for_the_fact_or_note_that_they_find(home: Path) -> None:
     """As people type them after `forget` took them; none found is told."""
     editor = home / "bin/vi"
     editor.write_text('#!/bin/sh\necho "$@" > args\n')
@@ -376,6 +376,12 @@ def test_edit_takes_words_for_the_fact_that_they_find(home: Path) -> None:
     done = shell(home, "filemem edit oolong tea", EDITOR="vi")
     assert (home / "args").read_text() == f"{home}/memory_store/mara/{FACT}\n"
     assert done.returncode == 0 and FACT in done.stderr
+    note = home / "memory_store/mara/notes/boiler.md"
+    note.parent.mkdir()
+    note.write_text("Bought a Bosch boiler.\n")
+    shell(home, "filemem chat -m 'Which boiler did I buy?'")
+    shell(home, "filemem edit boiler", EDITOR="vi")
+    assert (home / "args").read_text() == f"{note}\n"
     (home / "args").unlink()
     missed = shell(home, "filemem edit xylophone", EDITOR="vi")
     assert missed.returncode == 2 and "xylophone does not exist" in missed.stderr
