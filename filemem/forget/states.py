@@ -27,6 +27,7 @@ from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
 from filemem.store.paths import PROFILE, is_archived, kind_of, live
 from filemem.store.recalls import RecallHistory
 from filemem.store.written import Written, written
+from filemem.text import dates
 from filemem.text.plain import counted, digest, first_few
 
 LASTING_IMPORTANCE = 8  # from which nothing fades
@@ -206,8 +207,10 @@ class _Observer:
         from the day on which it was written, if that is later."""
         if memory.date is None:
             return None
+        said = memory.body if memory.kind == "facts" else ""
         start = max(
             memory.date,
+            *(span.end for span in dates.settled(said, memory.date)),
             *(memory.metadata.get(key, memory.date) for key in _DAYS),
             min(self._written(memory).days, default=memory.date),
         )

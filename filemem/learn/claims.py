@@ -184,7 +184,9 @@ def _importance(entry: Entry) -> int | None:
 
 
 def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
-    """Return the days of an entry, as front matter; a plan of a month is over with it.
+    """Return the days of an entry, as front matter.
+
+    A plan of a month is on its first day, and over with its last.
 
     Args:
         entry: as the model wrote it.
@@ -194,13 +196,14 @@ def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
     begin = _span(entry, "valid_from", last_day)
     end = _span(entry, "valid_until", last_day)
     day = _span(entry, "day", last_day) if is_event else None
-    if day and day.start < day.end > last_day and not end:
+    is_plan = day is not None and day.end > last_day
+    if day and is_plan and day.start < day.end and not end:
         end = day
     return {
         "valid_from": begin.start if begin else None,
         "valid_until": end.end if end else None,
         "kind": "event" if is_event else "",
-        "day": day.end if day and day.start == day.end else None,
+        "day": day.start if day and (is_plan or day.start == day.end) else None,
     }
 
 

@@ -7,13 +7,14 @@ from functools import partial
 
 from filemem.errors import Changed, FilememError, Refused
 from filemem.learn import proposals
+from filemem.learn.decide import KINDS
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
-from filemem.store.paths import archived, live
+from filemem.store.paths import archived, kind_of, live
 
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
@@ -85,7 +86,8 @@ class Writer:
     ) -> tuple[str, ...]:
         """Mark memories as replaced since a day, and move them to the archive.
 
-        A note names one whose file cannot be rewritten; it stays as it is.
+        A note names one whose file cannot be rewritten; it stays as it is, as does what
+        is no fact and no lesson.
 
         Args:
             replaced: their paths.
@@ -98,7 +100,7 @@ class Writer:
         ended: list[str] = []
         for old in replaced:
             place = next(self.folder.existing(old), "")
-            if not place:
+            if kind_of(place) not in KINDS:  # nothing, or what no fact replaces
                 continue
             change = partial(facts.superseded, place, by=live(new), until=until)
             try:

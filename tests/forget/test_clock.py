@@ -135,6 +135,24 @@ def test_a_memory_fades_from_the_day_on_which_it_came(ann: User) -> None:
     assert swept(ann, 60 + 125)["archived"] == [dated]
 
 
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("The regatta is from 5 to 7 December 2026.", "2026-12-07"),
+        ("In Rome in November 2026.", "2026-11-30"),
+        ("2026年12月3日到5日在上海出差。", "2026-12-05"),
+    ],
+)
+def test_a_plan_fades_from_the_last_day_that_it_names(
+    ann: User, text: str, last: str
+) -> None:
+    """Even a trifle is not archived before its day."""
+    told = ann.remember(text, importance=1, today=BEGAN)
+    used(ann, *range(365))
+    assert f"It fades from {last}" in run(ann, "status", told.path)
+    assert swept(ann, 330)["archived"] == []
+
+
 def test_standing_facts_fade_eight_times_as_slowly_and_what_you_said_never(
     ann: User,
 ) -> None:

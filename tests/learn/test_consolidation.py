@@ -473,11 +473,11 @@ def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_fo
 
 
 def test_a_plan_of_a_month_ends_with_its_last_day(user: Folder) -> None:
-    """It fades from then on."""
+    """It fades from then on, and is on its first day until then."""
     plan = note("Nora sails in June 2026.", "sail", kind="event", day="2026-06")
     assert kept(user, MAY, "We sail in June.", plan)
     [text] = tree(user).values()
-    assert "valid_until: 2026-06-30\n" in text
+    assert "valid_until: 2026-06-30\n" in text and "day: 2026-06-01\n" in text
 
 
 def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
@@ -844,7 +844,11 @@ def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(
     ("before", "after", "front"),
     [
         ("2026-07", "2026-08-03", {"day": dt.date(2026, 8, 3)}),
-        ("2026-08-03", "2026-07", {"valid_until": dt.date(2026, 7, 31)}),
+        (
+            "2026-08-03",
+            "2026-07",
+            {"day": dt.date(2026, 7, 1), "valid_until": dt.date(2026, 7, 31)},
+        ),
         ("2026-07", "", {}),
     ],
 )
@@ -940,6 +944,19 @@ def test_a_file_that_cannot_be_rewritten_stops_nothing_that_supersedes_it(
     assert done.replaced == [] and user.read(path) == latin
     assert len(facts(user)) == 2 and proposals.waiting(user) == []
     assert not read(user, JULY, None).notes
+
+
+@pytest.mark.parametrize("path", ["profile.md", "sessions/2026/2026-05-01-a.md"])
+def test_a_fact_by_hand_supersedes_no_profile_and_no_conversation(
+    user: Folder, path: str
+) -> None:
+    """Archived, the profile would be in no prompt any more."""
+    text = "# Nora\n\n- **nora** 09:00: I live in Ghent.\n"
+    moved = f"---\nsupersedes: {path}\n---\n\nNora lives in Bruges.\n"
+    user.create(path, text)
+    user.create("facts/2026/2026-05-20-moved.md", moved)
+    read(user, JULY, None)
+    assert user.memory(path).text == text
 
 
 def test_what_supersedes_nothing_that_is_there_is_not_told_to_have(
