@@ -17,7 +17,7 @@ from filemem.search.query import QueryWord
 from filemem.search.search_request import SearchRequest
 from filemem.text.dayrange import DayRange
 
-MAX_FILES = 45
+MAX_FILES = 45  # whose passages are ranked
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
 TOLD_DAYS = 14  # before and after a day, on which it is told of
 FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it

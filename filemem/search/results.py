@@ -146,40 +146,43 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
     them all. A turn that holds a word of the question which the fact lacks stays, too,
     behind the fact.
     """
-    facts: dict[str, Hit] = {}
-    others: dict[str, Hit] = {}
-    for hit in hits:
-        if hit.is_fact:
-            for place in (live(hit.path), live(hit.place), *hit.sources):
-                facts.setdefault(place, hit)
-        elif not hit.retells:
-            others.setdefault(live(hit.place), hit)
-    told = others | facts
+    told = _by_place(hits)
     scores = {hit.place: hit.score for hit in hits}
     kept: list[Hit] = []
     for hit in hits:
-        first = _first_to_tell(hit, facts, told)
+        first = _first_to_tell(hit, told)
         scores[first.place] = max(scores[first.place], hit.score)
-        says_more = not hit.retells and not hit.held <= first.held
+        says_more = not (hit.retells or hit.held <= first.held)
         if first is hit or says_more:
             kept.append(hit)
     scored = [replace(hit, score=scores[hit.place]) for hit in kept]
     return sorted(scored, key=lambda hit: (-hit.score, not hit.is_fact))
 
 
-def _first_to_tell(hit: Hit, facts: dict[str, Hit], told: dict[str, Hit]) -> Hit:
-    """Return what comes before a hit that tells the same; the hit itself for nothing.
+def _by_place(hits: Sequence[Hit]) -> dict[str, Hit]:
+    """Return the best hit by its place, a fact also by its path and its sources.
+
+    A fact goes before all else; what retells is left out.
+    """
+    told = {live(hit.place): hit for hit in reversed(hits) if not hit.retells}
+    for fact in reversed(hits):
+        if fact.is_fact:
+            places = (live(fact.path), live(fact.place), *fact.sources)
+            told.update(dict.fromkeys(places, fact))
+    return told
+
+
+def _first_to_tell(hit: Hit, told: dict[str, Hit]) -> Hit:
+    """Return the hit itself, or what tells the same and comes before it.
 
     Args:
         hit: one of those found.
-        facts: by the places on which they rest, and where they stand.
-        told: these, and all else that retells nothing, by where it stands.
+        told: the others, by place.
     """
-    if hit.is_fact:
-        return hit
-    if not hit.retells:
-        return facts.get(live(hit.place), hit)
-    return next((told[place] for place in hit.sources if place in told), hit)
+    places = hit.sources if hit.retells else (live(hit.place),)
+    first = next((told[place] for place in places if place in told), hit)
+    gives_way = hit.retells or (first.is_fact and not hit.is_fact)
+    return first if gives_way else hit
 
 
 # -- their order --------------------------------------------------------------------
@@ -279,7 +282,8 @@ def _current(hits: Sequence[Hit]) -> dict[str, Hit]:
 def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit]:
     """Return the hits that an answer shows, as it shows them.
 
-    What somebody says again on a day is shown once.
+    What somebody says again on a day is shown once. An echo, which asks as the question
+    does, is no measure of what is worth its room.
 
     Args:
         hits: in their order.

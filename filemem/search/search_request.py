@@ -45,8 +45,6 @@ class SearchRequest:
 
     def admits_any(self, entry: IndexedFile) -> bool:
         """Say whether any passage of a file may be shown."""
-        if not self.is_limited:
-            return entry.count > 0
         return any(self.admits(entry, number) for number in entry.numbers)
 
     def file_weight(self, entry: IndexedFile) -> float:

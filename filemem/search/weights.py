@@ -39,7 +39,8 @@ class Weights:
     """Share of the question's weight, where people talk with each other, that is taken
     off for each e-fold of a passage's length in words."""
     echo: float = 0.5
-    """The factor of a turn that has no word but those of the question."""
+    """The factor of a turn that has no word but those of the question: who asked the
+    same before holds all of it, and would stand above every answer."""
 
     archived: float = 0.85
     """The factor of a memory in the archive."""
