@@ -68,7 +68,7 @@ until /off is said again.
 /off [內容]：只說這一句，不保存；單獨使用：以下都不保存，直到再次輸入 /off。
 /quit：結束；也可按 Ctrl-D；Ctrl-C 停止正在輸出的回答。""",
 )
-ENDS = ("/quit", "/exit", "quit", "exit", "退出")
+ENDS = ("/quit", "/exit", "quit", "exit", "退出", "/退出")
 HELP_WORDS = ("help", "帮助", "幫助")
 NOT_IN_A_CHAT = ("chat", "mcp", "serve")  # which take what is typed themselves
 OFF = (

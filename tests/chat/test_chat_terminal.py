@@ -131,6 +131,16 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
     )
 
 
+@pytest.mark.parametrize("word", ["/quit", "quit", "退出", "/退出"])
+def test_a_word_that_ends_a_talk_is_not_kept(store: Path, word: str) -> None:
+    """In Chinese with and without the slash that the other commands have."""
+    with chat(store, None) as term:
+        term.expect("\n> ")
+        term.type(f"{word}\r")
+        assert term.end() == 0
+    assert not list((store / "memory_store/ann").rglob("sessions/**/*.md"))
+
+
 def test_ctrl_c_stops_the_answer_and_not_the_program(
     store: Path, server: ScriptedServer
 ) -> None:
