@@ -127,7 +127,7 @@ class Proposed:
         at = self.user.now()
         with _disk_told(), JobRun(folder, "review", at, exclusive=False) as run:
             found = proposals.read(folder, self.path)
-            done = how(folder, LearnLog(folder), found, at)
+            done = how(folder, LearnLog.of(folder), found, at)
             run.commit(done.subject, done.paths)
 
 

@@ -184,7 +184,7 @@ class Chat:
         if talk.transcript.path:
             told = self._said(KEPT).format(talk.transcript.path)
         if talk.offline:
-            turns = unread(talk.user, LearnLog(talk.user))
+            turns = unread(talk.user, LearnLog.of(talk.user))
             waiting = {turn.session.path for turn in turns}
             told += self._said(WAITING).format(len(waiting))
         self._screen.aside(told)

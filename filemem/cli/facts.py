@@ -76,7 +76,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
 
     Example: filemem review"""
     user = call.the_user()
-    log = LearnLog(user)
+    log = LearnLog.of(user)
     waiting = proposals.waiting(user)
     if not waiting:
         yield "Nothing waits for review."

@@ -327,6 +327,7 @@ class Intake:
             place = f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}"
             return self._planned_at(f"{place}-{name}.md")
         assistant = item.assistant and self._speaker(item.assistant, item.assistant)
+        self.origins.begin(origin)
         return transcript.create(
             self.folder,
             name,

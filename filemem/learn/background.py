@@ -57,7 +57,7 @@ def start(
 def _has_ended(folder: Folder, now: dt.datetime, ended: Collection[str]) -> bool:
     """Tell whether a conversation that waits has ended."""
     latest = f"{now - PAUSE:%Y-%m-%d %H:%M}"
-    for turn in unread(folder, LearnLog(folder)):
+    for turn in unread(folder, LearnLog.of(folder)):
         session = turn.session
         if turn.has_words and (session.path in ended or session.last <= latest):
             return True

@@ -61,7 +61,7 @@ def run(
         What was done; where the model fails, the last says so, and what was read before
         stands.
     """
-    log = LearnLog(folder)
+    log = LearnLog.of(folder)
     yield from _finish(folder, log, at)
     if model:
         review = review or config.of(folder).review
@@ -81,7 +81,7 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     Returns:
         The facts `conversations`, `requests` and `tokens`, some of which are estimated.
     """
-    log = LearnLog(folder)
+    log = LearnLog.of(folder)
     turns = list(unread(folder, log))
     facts = list(asked_for(KnownMemories(folder, log), log))
     waiting = [*turns, *facts]
@@ -106,8 +106,8 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
 
 def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
     """Finish what a person did by hand or a killed run has left; yield what changed."""
-    for path in folder.paths():
-        if kind_of(path) not in KINDS or live(path) in log.written:
+    for path, *_ in sorted(folder.files(*KINDS)):
+        if live(path) in log.written:
             continue
         memory = folder.find(path)
         keys = set(memory.front) if memory else set()

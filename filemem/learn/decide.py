@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.learn.log import LearnLog
@@ -29,6 +30,14 @@ KINDS = ("facts", "lessons")
 MAX_SHOWN_WHOLE = 100  # memories that are all shown beside what was said
 MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
+
+
+class Said(NamedTuple):
+    """A memory, if it counts, with its kind and what it says, letter by letter."""
+
+    memory: Memory | None
+    kind: str = ""
+    letters: str = ""
 
 
 class KnownMemories:
@@ -52,39 +61,38 @@ class KnownMemories:
 
     def refresh(self) -> None:
         """List the files anew, as others may have written some; read what changed."""
-        before: dict[Stat, Memory | None] = self.folder.cached.get("known", {})
-        now: dict[Stat, Memory | None] = {}
-        for stat in sorted(self.folder.files()):
-            if kind_of(stat.path) in KINDS:
-                is_known = stat in before
-                now[stat] = before[stat] if is_known else self._parsed(stat.path)
+        before: dict[Stat, Said] = self.folder.cached.get("known", {})
+        now: dict[Stat, Said] = {}
+        for stat in sorted(self.folder.files(*KINDS)):
+            is_known = stat in before
+            now[stat] = before[stat] if is_known else self._parsed(stat.path)
         self.folder.cached["known"] = now
         self._memories: dict[str, Memory] = {}
         self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
-        for stat, memory in now.items():
-            self._put(stat.path, memory)
+        for stat, said in now.items():
+            self._put(stat.path, said)
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
-        memory = self._parsed(path)
-        self._put(path, memory)
-        return memory
-
-    def _put(self, path: str, memory: Memory | None) -> None:
-        """Know a memory by its path and by what it says, or that there is none."""
+        said = self._parsed(path)
         self._memories.pop(path, None)
-        if memory:
-            self._memories[path] = memory
-            self._paths[memory.kind, _letters(said_in(memory))] = path
+        self._put(path, said)
+        return said.memory
 
-    def _parsed(self, path: str) -> Memory | None:
-        """Return the fact or lesson at a path; None if it is superseded or empty."""
+    def _put(self, path: str, said: Said) -> None:
+        """Know a memory by its path and by what it says."""
+        if said.memory:
+            self._memories[path] = said.memory
+            self._paths[said.kind, said.letters] = path
+
+    def _parsed(self, path: str) -> Said:
+        """Return the fact or lesson at a path; none if it is superseded or empty."""
         memory = None
         if kind_of(path) in KINDS:
             memory = self.folder.find(path)
-        if memory and (memory.metadata.get("superseded_by") or not memory.passages):
-            return None
-        return memory
+        if not memory or memory.metadata.get("superseded_by") or not memory.passages:
+            return Said(None)
+        return Said(memory, memory.kind, _letters(said_in(memory)))
 
     def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.

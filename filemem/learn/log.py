@@ -24,12 +24,13 @@ day are another turn.
 
 import contextlib
 import datetime as dt
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from filemem.store.folder import Folder
-from filemem.store.logs import Log
+from filemem.store.logs import Log, LogReader
 from filemem.store.paths import live
 from filemem.text import plain
 
@@ -62,7 +63,7 @@ NOT_READ = ReadFile(0, "", 0)
 
 
 class LearnLog:
-    """The log of one user as it was when it was read; `add` writes and takes in lines.
+    """The log of one user, read on where it was read before in this process.
 
     Attributes:
         folder: whose log it is.
@@ -76,24 +77,42 @@ class LearnLog:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
+        self._log = Log(folder, LOG_NAME)
+        self._reader = LogReader(self._log)
+        self._lock = threading.Lock()
+        self._start_over()
+
+    @classmethod
+    def of(cls, folder: Folder) -> "LearnLog":
+        """Return a user's log as it is now; raise FilememError or OSError."""
+        log: LearnLog = folder.cached.setdefault(LOG_NAME, cls(folder))
+        log.read_on()
+        return log
+
+    def _start_over(self) -> None:
         self.read: set[str] = set()
         self.files: dict[str, ReadFile] = {}
         self.unreadable = Counter[str]()
         self.written: dict[str, set[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
-        self._log = Log(folder, LOG_NAME)
-        for entry in self._log.entries():
-            # A line of another form says nothing.
-            with contextlib.suppress(ValueError, TypeError, LookupError):
-                self._take_in(entry)
+
+    def read_on(self) -> None:
+        """Take in what was added since; raise FilememError or OSError."""
+        with self._lock:
+            added = self._reader.read_on()
+            if added.is_anew:
+                self._start_over()
+            for entry in added.entries:
+                # A line of another form says nothing.
+                with contextlib.suppress(ValueError, TypeError, LookupError):
+                    self._take_in(entry)
 
     def add(self, entries: list[dict[str, Any]]) -> None:
         """Append lines, each in one of the forms above, durably and in one go."""
         if entries:
             self._log.add(entries)
-        for entry in entries:
-            self._take_in(entry)
+            self.read_on()
 
     def note_written(
         self, path: str, data: bytes, origins: Iterable[Origin], day: dt.date

@@ -81,7 +81,7 @@ def remember_all(
             `replaces` is no fact that may be superseded, or nothing can be written.
     """
     gate = Gate(user, with_secrets=with_secrets)
-    log = LearnLog(user)
+    log = LearnLog.of(user)
     writer = Writer(user, log, at)
     known: KnownMemories | None = None
     for asked in facts:

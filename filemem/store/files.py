@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
+from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
 
@@ -28,6 +29,13 @@ SAVING_LOOKS = 6  # that are taken again
 TEMPORARY = ".filemem-"  # every temporary file's name starts so, and so is hidden
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write
 _FLAGS = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Tail(NamedTuple):
+    """What a file holds from some byte on, and the file's inode."""
+
+    inode: int
+    data: bytes
 
 
 @contextmanager
@@ -106,6 +114,13 @@ def read(path: str, limit: int | None = None) -> bytes:
         if limit is None:
             return _whole(file, path)
         return file.read(min(limit, os.fstat(file.fileno()).st_size))
+
+
+def read_from(path: str, start: int) -> Tail:
+    """Return the bytes of the plain file at `path` from one on; raise as `read`."""
+    with _naming(path), _opened(path) as file:
+        file.seek(start)
+        return Tail(os.fstat(file.fileno()).st_ino, _whole(file, path))
 
 
 def _whole(file: FileIO, path: str) -> bytes:

@@ -10,8 +10,8 @@ import tempfile
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
@@ -20,7 +20,7 @@ from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.fields import texts
 from filemem.store.files import too_far, walk
 from filemem.store.memory import LARGEST, Memory, parse
-from filemem.store.paths import PROFILE, archived, live, numbered
+from filemem.store.paths import ARCHIVE, PROFILE, archived, kind_of, live, numbered
 from filemem.text.plain import escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
@@ -132,10 +132,11 @@ class Folder:
 
     # -- listing -------------------------------------------------------------------
 
-    def files(self) -> Iterator[Stat]:
-        """Yield every memory's file, in no order."""
-        for path, entry in walk(self.root, enters):
-            if is_memory(entry):
+    def files(self, *kinds: str) -> Iterator[Stat]:
+        """Yield every memory's file, or those of some kinds, in no order."""
+        should_enter = partial(_enters_kind, kinds) if kinds else enters
+        for path, entry in walk(self.root, should_enter):
+            if is_memory(entry) and (not kinds or kind_of(path) in kinds):
                 with contextlib.suppress(FileNotFoundError):
                     stat = entry.stat(follow_symlinks=False)
                     changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
@@ -444,6 +445,8 @@ def is_memory_name(name: str) -> bool:
 
 def is_unprintable(name: str) -> bool:
     """Tell whether nobody can type or print a name: control characters, no UTF-8."""
+    if name.isascii() and name.isprintable():
+        return "\\" in name
     return escape_controls(name) != name or any(sign in name for sign in "\\\t\n")
 
 
@@ -459,6 +462,12 @@ def enters(path: str, entry: "os.DirEntry[str]") -> bool:
     if path == PROPOSED:
         return False
     return entry.name[0] != "." and not is_unprintable(entry.name) and not too_far(path)
+
+
+def _enters_kind(kinds: Collection[str], path: str, entry: "os.DirEntry[str]") -> bool:
+    """Tell whether what lies in this folder may be a memory of one of these kinds."""
+    is_above = path == ARCHIVE or kind_of(f"{path}/") in kinds
+    return is_above and enters(path, entry)
 
 
 # -- sentences and small steps -------------------------------------------------------

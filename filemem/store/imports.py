@@ -14,7 +14,7 @@ from typing import Any
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
-from filemem.store.logs import Log
+from filemem.store.logs import Entry, Log, LogReader
 from filemem.store.memory import parse
 from filemem.store.paths import ARCHIVE, live
 
@@ -59,9 +59,13 @@ class Record:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._log = Log(folder, IMPORTS)
+        self._log = LogReader(Log(folder, IMPORTS))
         self._lock = threading.Lock()
-        self._lines = b""  # of the log, as they were read last
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._begun = set[str]()  # the origins whose session was begun
+        self._has_looked = False  # for sessions that are not recorded
         self._imported: dict[str, Imported] = {}
         self._owners: dict[str, list[str]] = {}  # the origins that have a part
         self._known: dict[str, set[str]] = {}  # the names recorded, by folder
@@ -91,33 +95,36 @@ class Record:
     def _read_on(self) -> None:
         """Take in the lines that were added, or all where the log is another one."""
         with self._lock:
-            data = self._log.data()
-            lines = data[: data.rfind(b"\n") + 1]  # behind it somebody may be writing
-            if not lines.startswith(self._lines):
-                self._lines = b""
-                self._imported = {}
-                self._owners = {}
-                self._known = {}
-                self._folders = {}
-            added = lines[len(self._lines) :]
-            self._lines = lines
-            for entry in self._log.entries_in(added):
+            added = self._log.read_on()
+            if added.is_anew:
+                self._start_over()
+            for entry in added.entries:
                 with suppress(KeyError, TypeError):
-                    parts = [str(part) for part in entry["parts"]]
-                    path = str(entry["path"])
-                    behind = entry.get("behind")
-                    if not isinstance(behind, int):  # as earlier versions have it
-                        behind = None
-                    self.note(entry["origin"], path, parts, behind)
+                    self._take_in(entry)
+
+    def _take_in(self, entry: Entry) -> None:
+        if "begins" in entry:
+            self._begun.add(entry["begins"])
+            return
+        parts = [str(part) for part in entry["parts"]]
+        behind = entry.get("behind")
+        if not isinstance(behind, int):  # as earlier versions have it
+            behind = None
+        self.note(entry["origin"], str(entry["path"]), parts, behind)
 
     def unrecorded(self, origin: str) -> str | None:
         """Return the session from `origin` at a path that no origin was given.
 
-        A kill may have come before the entry, or a person has moved the file. Folders
+        A kill may have come before the entry, or a person has moved the file. One that
+        nobody has begun is looked for once, as the record may have been lost. Folders
         that have not changed are not listed again.
         """
         waiting = ["sessions", f"{ARCHIVE}/sessions"]
         with self._lock:
+            is_noted = origin in self._begun or origin in self._imported
+            if self._has_looked and not is_noted:
+                return None
+            self._has_looked = True
             while waiting:
                 listed = self._listed(waiting.pop())
                 waiting += listed.folders
@@ -180,6 +187,10 @@ class Origins:
         owners = self._record.owners(part)
         found = (owner for owner in owners if owner.partition(":")[0] == format_)
         return list(dict.fromkeys(found))
+
+    def begin(self, origin: str) -> None:
+        """Record that a session from `origin` is about to be written."""
+        self._log.add([{"begins": origin}], durably=False)
 
     def add(
         self, origin: str, path: str, parts: list[str], behind: int | None = None

@@ -7,7 +7,7 @@ and hides no other.
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.store import files
@@ -95,3 +95,49 @@ class Log:
         with self.folder.locked(wait):
             data = text.encode("utf-8", "replace")
             return files.log(self.place, data, durably=durably)
+
+
+class Added(NamedTuple):
+    """What was added to a log; all that it has where `is_anew`, as it is another."""
+
+    entries: Iterator[Entry]
+    is_anew: bool
+
+
+class LogReader:
+    """A log that is read on from where it was read last, as others add to it.
+
+    Args:
+        log: which is read.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._inode = 0
+        self._read_bytes = 0  # all of them whole lines
+        self._last = b""  # of these lines
+
+    def read_on(self) -> Added:
+        """Return what was added since; raise FilememError or OSError."""
+        is_anew = not self._read_bytes
+        tail = self._tail()
+        is_same = is_anew or tail.inode == self._inode
+        if not is_same or not tail.data.startswith(self._last):
+            self._start_over()
+            is_anew = True
+            tail = self._tail()
+        added = tail.data[len(self._last) :]
+        added = added[: added.rfind(b"\n") + 1]  # behind it somebody may be writing
+        if added:
+            self._inode = tail.inode
+            self._read_bytes += len(added)
+            self._last = added[:-1].rpartition(b"\n")[2] + b"\n"
+        return Added(self._log.entries_in(added), is_anew)
+
+    def _tail(self) -> files.Tail:
+        with suppress(NotFound):
+            return files.read_from(self._log.place, self._read_bytes - len(self._last))
+        return files.Tail(0, b"")

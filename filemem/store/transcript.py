@@ -61,6 +61,8 @@ class Transcript:
         """Create the file with its first turn, named by its text; return the line."""
         front = {"origin": quoted(self.origin)} if self.origin else {}
         name = slug(text) or "conversation"
+        if self.origin:
+            Origins(self.folder).begin(self.origin)
         self.path = create(self.folder, name, at, [turn], **front)
         if self.origin:
             Origins(self.folder).add(self.origin, self.path, [])

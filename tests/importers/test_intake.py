@@ -188,6 +188,21 @@ def row(uuid: str, text: str, **more: Any) -> str:
     return json.dumps(value) + "\n"
 
 
+def test_what_a_killed_program_began_is_found_by_one_that_runs_on(mara: User) -> None:
+    """The session stands, and its record does not, as the kill came between the two."""
+    said = {"role": "user", "content": "I keep bees."}
+    mara.add_conversation([said], at=NOON, id="c1")
+    record = file(mara, RECORD)
+    other = Store(mara._folder.store).user("mara")
+    path = other.add_conversation([said], at=NOON, id="c2")
+    lines = record.read_bytes().splitlines(keepends=True)
+    os.truncate(record, len(b"".join(lines[:-1])))
+    more = [said, {"role": "assistant", "content": "How many hives?"}]
+    assert mara.add_conversation(more, at=NOON, id="c2") == path
+    assert kept(mara, path) == ["I keep bees.", "How many hives?"]
+    assert len(mara._folder.paths()) == 2
+
+
 def test_a_line_that_is_being_written_waits(mara: User, tmp_path: Path) -> None:
     session = tmp_path / "s-1.jsonl"
     later = row("2", "And jasmine on Sundays.")

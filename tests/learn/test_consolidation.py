@@ -1001,7 +1001,7 @@ def test_what_a_person_writes_while_the_model_answers_stays_theirs(
     talk(nora, JUNE, "I live in Ghent, by the river.")
     read(nora, JUNE, Edited(note(text, "in Ghent, by", update="Ghent")))
     assert nora.memory(path).text == mine
-    assert not LearnLog(nora).is_untouched(path, mine.encode())
+    assert not LearnLog.of(nora).is_untouched(path, mine.encode())
     assert [one.text for one in proposals.waiting(nora)] == [text]
     balcony = note("Nora has a balcony in Ghent.", "balcony", update="Ghent")
     decided(nora, JULY, "Ghent, with a balcony.", balcony)

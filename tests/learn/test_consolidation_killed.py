@@ -41,7 +41,7 @@ def store(place: Path) -> Path:
 def tree(root: Path) -> dict[str, object]:
     """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
     user = StoreFolder(root).folder("ann")
-    log = LearnLog(user)
+    log = LearnLog.of(user)
     found: dict[str, object] = {
         path: Path(user.root, path).read_bytes() for path in user.paths()
     }

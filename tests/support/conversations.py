@@ -83,7 +83,7 @@ def waiting(user: Folder) -> int:
 
 def accepted(user: Folder, at: dt.datetime) -> list[Decision]:
     """Accept every proposal; what was decided about each."""
-    log = LearnLog(user)
+    log = LearnLog.of(user)
     return [
         remember.accept(user, log, found, at).decisions[0]
         for found in proposals.waiting(user)

@@ -101,7 +101,7 @@ def read(root: Path, name: str, model: Model) -> Read:
 
 def waiting_tokens(folder: Folder) -> int:
     """How much no model has read."""
-    turns = sessions.unread(folder, LearnLog(folder))
+    turns = sessions.unread(folder, LearnLog.of(folder))
     return sum(count_tokens(turn.shown) for turn in turns if turn.has_words)
 
 
