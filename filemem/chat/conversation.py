@@ -13,7 +13,13 @@ from filemem.chat.earlier import read_summary, save_summary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
 from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
-from filemem.chat.window import Prompt, beginnings, rules, window_start
+from filemem.chat.window import (
+    Prompt,
+    beginnings,
+    rules,
+    window_start,
+    with_last_cut,
+)
 from filemem.errors import FilememError
 from filemem.learn.remember import remember
 from filemem.llm import prompt
@@ -43,6 +49,10 @@ from filemem.tools.toolbox import Toolbox
 NO_MORE_CALLS = (
     "<program>\nNo more calls can be made. Answer now, with what has been found.\n"
     "</program>"
+)
+TOO_LONG = (
+    "The message is too long for a request, so the model reads its beginning and end;"
+    " all of it is kept."
 )
 RECALL_TOKENS = 400  # of what stands beside a message for a model with tools
 TOOLLESS_RECALL_TOKENS = 1200  # for one without
@@ -286,7 +296,8 @@ class Conversation:
         turns = self._turns()
         if message:
             turns.append(Passage(0, 0, self.user.person, "", message))
-        start = window_start(turns, self._settings.window_tokens)
+        room = self._settings.window_tokens
+        start = window_start(turns, room)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(
                 self.transcript.path, turns[start].line
@@ -307,7 +318,7 @@ class Conversation:
         ]
         return Prompt(
             [part for part in system if part[1]],
-            turns[start:],
+            with_last_cut(turns[start:], room),
             [part for part in beside if part[1]],
         )
 
@@ -391,6 +402,8 @@ class Conversation:
             ModelError: it fails, or says nothing in the end.
         """
         seen = self.view()
+        if [one.text for one in seen.turns[-1:]] != [turn.said.text]:
+            turn.tell(Notice(TOO_LONG))
         turn.recalled = citations.cited(dict(seen.beside).get("recalled", ""))
         while True:
             try:

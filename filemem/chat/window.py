@@ -9,7 +9,7 @@ from filemem.llm import prompt
 from filemem.llm.model import Messages
 from filemem.store.passages import Passage
 from filemem.store.roles import ASSISTANT
-from filemem.text.plain import count_tokens, one_line
+from filemem.text.plain import both_ends, count_tokens, one_line
 
 _PROGRAM_TAG = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
 
@@ -80,6 +80,19 @@ def window_start(turns: Sequence[Passage], room_tokens: int) -> int:
     while start < len(turns) - 1 and turns[start].speaker == ASSISTANT:
         start += 1  # it opens with what a person said
     return start
+
+
+def with_last_cut(turns: Sequence[Passage], room_tokens: int) -> list[Passage]:
+    """Return turns, of the last one both ends alone where it is longer than the room.
+
+    Args:
+        turns: those that stand in the prompt.
+        room_tokens: how many tokens of turns the prompt holds.
+    """
+    shown = [*turns]
+    for last in turns[-1:]:
+        shown[-1] = last._replace(text=both_ends(last.text, room_tokens // 2))
+    return shown
 
 
 def beginnings(

@@ -122,12 +122,11 @@ class LogReader:
 
     def read_on(self) -> Added:
         """Return what was added since; raise FilememError or OSError."""
-        is_anew = not self._read_bytes
         tail = self._tail()
-        is_same = is_anew or tail.inode == self._inode
-        if not is_same or not tail.data.startswith(self._last):
+        is_same = tail.inode == self._inode and tail.data.startswith(self._last)
+        is_anew = self._read_bytes > 0 and not is_same
+        if is_anew:
             self._start_over()
-            is_anew = True
             tail = self._tail()
         added = tail.data[len(self._last) :]
         added = added[: added.rfind(b"\n") + 1]  # behind it somebody may be writing

@@ -40,13 +40,17 @@ def person_zone(folder: Folder) -> dt.tzinfo | None:
 def in_person_zone(folder: Folder, at: dt.date) -> dt.datetime:
     """Return a moment with its zone: the one that it has, else the person's.
 
+    UTC, in which servers count wherever the person is, is none.
+
     Args:
         folder: whose days these are.
         at: a moment, or a day, which stands for its beginning.
     """
     if not isinstance(at, dt.datetime):
         at = dt.datetime.combine(at, dt.time())
-    if at.tzinfo:
+    if at.utcoffset():
         return at
     zone = person_zone(folder)
+    if at.tzinfo:
+        return at.astimezone(zone)
     return at.replace(tzinfo=zone) if zone else at.astimezone()

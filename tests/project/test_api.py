@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from openai.types.chat import ChatCompletionMessage
@@ -27,6 +28,7 @@ from filemem import (
     MemoryEvent,
     ModelError,
     NotFound,
+    Notice,
     Refused,
     Reply,
     Report,
@@ -321,6 +323,32 @@ def test_an_answer_streams_and_is_kept_though_nobody_listens(nora: User) -> None
     with pytest.raises(ModelError, match="gone"):
         list(talk.stream("And what else?"))
     assert turns(nora, talk.path)[1:3] == ["Bees.", "And what else?"]
+
+
+def test_a_message_that_no_request_holds_is_cut_for_it_and_told(nora: User) -> None:
+    """Its beginning and its end are read; all of it is kept."""
+    model = FakeModel("Many bees.")
+    told: list[Any] = []
+    talk = nora.conversation(model)
+    text = f"First hives. {'Bees and more bees. ' * 10_000}Last hives."
+    talk.say(text, told.append)
+    assert turns(nora, talk.path)[0] == text
+    request = model.asked[0][-1]["content"]
+    assert "First hives." in request and request.endswith("Last hives.")
+    assert count_tokens(request) < 8_000
+    assert isinstance(told[0], Notice) and "too long for a request" in told[0].text
+
+
+def test_a_moment_in_utc_counts_as_the_person_s(nora: User) -> None:
+    """A server's clock has no zone of theirs; any other zone is."""
+    nora.info(zone="Asia/Tokyo")
+    late = dt.datetime(2026, 5, 4, 23, 30, tzinfo=dt.UTC)
+    path = nora.add_conversation(said("I keep bees."), at=late)
+    assert path == "sessions/2026/2026-05-05-0830-i-keep-bees.md"
+    assert "timezone: Asia/Tokyo" in nora.open_file(path).text
+    lisbon = late.astimezone(ZoneInfo("Europe/Lisbon"))
+    path = nora.add_conversation(said("And wasps."), at=lisbon)
+    assert path == "sessions/2026/2026-05-05-0030-and-wasps.md"
 
 
 class SlowModel:
