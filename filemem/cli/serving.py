@@ -230,9 +230,26 @@ def install_command(
     "--port", default=8765, show_default=True, type=PORT, help="0 takes a free one."
 )
 @model_option
+@click.option(
+    "--answers",
+    default=64,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many may be under way; later ones wait.",
+)
+@click.option(
+    "--answers-per-user",
+    "answers_of_user",
+    default=8,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many for one user; later ones are refused.",
+)
 @new_option
 @pass_call
-def serve_command(call: Context, host: str, port: int, model: str | None) -> None:
+def serve_command(
+    call: Context, /, host: str, port: int, model: str | None, **limits: int
+) -> None:
     """Give any chat client a memory: an OpenAI endpoint.
 
     It is at http://HOST:PORT/v1. Each user has a key, which their client sends:
@@ -260,7 +277,7 @@ def serve_command(call: Context, host: str, port: int, model: str | None) -> Non
     def log(line: str) -> None:
         say_dim(f"{call.clock():%T} {line}")
 
-    service = Service(store, answering, call.clock, log, open_to=user)
+    service = Service(store, answering, call.clock, log, open_to=user, **limits)
     _serve(service.app(), host, port, "/v1")
 
 

@@ -56,7 +56,10 @@ class Endpoint:
     def app(self) -> Starlette:
         """Return the application for a server."""
         return Starlette(
-            routes=[Route(PATH, self._answer, methods=["POST"])],
+            routes=[
+                Route("/healthz", running.say_healthy),
+                Route(PATH, self._answer, methods=["POST"]),
+            ],
             exception_handlers={BadRequest: _refused},
         )
 

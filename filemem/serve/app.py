@@ -36,8 +36,6 @@ from filemem.store.users import StoreFolder
 NAME = "filemem"  # of the model that clients choose
 TASK_NAME = "filemem-task"  # the model without memory, for a program's own prompts
 MAX_REQUEST_BYTES = 20_000_000
-MAX_ANSWERS = 64  # under way; later ones wait
-MAX_ANSWERS_OF_USER = 8
 MAX_USERS_AT_HAND = 500  # whose index stays in memory
 
 
@@ -54,6 +52,8 @@ class Service:
         now: returns the moment, with its zone.
         log: gets a line for each request: whose, how it ended, how long it took.
         open_to: the user whom this machine may ask about without a key; '' for none.
+        answers: how many may be under way; later ones wait.
+        answers_of_user: how many of these for one user; later ones are refused.
     """
 
     def __init__(
@@ -63,6 +63,9 @@ class Service:
         now: Callable[[], dt.datetime],
         log: Callable[[str], None],
         open_to: str = "",
+        *,
+        answers: int = 64,
+        answers_of_user: int = 8,
     ) -> None:
         self._store = store
         self._open_to = open_to
@@ -70,7 +73,8 @@ class Service:
         self._now = now
         self._log = log
         self._names = list(dict.fromkeys([NAME, TASK_NAME, model.name]))
-        self._threads = ThreadPoolExecutor(MAX_ANSWERS, "answer")
+        self._threads = ThreadPoolExecutor(answers, "answer")
+        self._answers_of_user = answers_of_user
         self._under_way: Counter[str] = Counter()
         self._folder = functools.lru_cache(MAX_USERS_AT_HAND)(store.folder)
 
@@ -79,16 +83,12 @@ class Service:
         errors = (FilememError, OSError, HTTPException, ClientLeft, Exception)
         return Starlette(
             routes=[
-                Route("/healthz", self._health),
+                Route("/healthz", running.say_healthy),
                 Route("/v1/models", self._models),
                 Route("/v1/chat/completions", self._complete, methods=["POST"]),
             ],
             exception_handlers=dict.fromkeys(errors, self._failed),
         )
-
-    async def _health(self, request: Request) -> Response:
-        """Say that the server runs."""
-        return JSONResponse({"status": "ok"})
 
     async def _models(self, request: Request) -> Response:
         """List the models that a client may name."""
@@ -130,7 +130,7 @@ class Service:
         Raises:
             BadRequest: too many answers of this user are under way.
         """
-        if self._under_way[user] >= MAX_ANSWERS_OF_USER:
+        if self._under_way[user] >= self._answers_of_user:
             sentence = "too many answers are under way; try again in a moment."
             raise BadRequest(429, sentence, "rate_limit_exceeded")
         self._under_way[user] += 1

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import uvicorn
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 
 from filemem.errors import FilememError
 from filemem.store import keys
@@ -70,6 +71,11 @@ def server(app: Any) -> uvicorn.Server:
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     return uvicorn.Server(config)
+
+
+async def say_healthy(request: Request) -> Response:
+    """Say that the server runs; anybody may ask."""
+    return JSONResponse({"status": "ok"})
 
 
 async def read_body(request: Request, max_bytes: int) -> bytes:

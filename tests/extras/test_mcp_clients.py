@@ -171,3 +171,8 @@ def test_each_key_reaches_its_own_user(place: Place) -> None:
     call = message("tools/call", name="grep", arguments={"pattern": "harbour"})
     assert "Setubal" in str(place.asked("zoe", call))
     assert "Setubal" not in str(place.asked("mara", call))
+
+
+def test_whether_the_server_runs_anybody_may_ask(place: Place) -> None:
+    with urllib.request.urlopen(place.url.replace("/mcp", "/healthz")) as answer:
+        assert json.load(answer) == {"status": "ok"}

@@ -450,6 +450,15 @@ def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
     wait_for(answered)
 
 
+def test_how_many_answers_one_user_has_at_once_is_an_option(tmp_path: Path) -> None:
+    with serving(tmp_path, "--answers-per-user", "1", "--answers", "2") as served:
+        served.model.default = hang("Well, let me see.")
+        slow = ask(served.client(), "Question 1.", stream=True)
+        with pytest.raises(openai.RateLimitError):
+            ask(served.client(), "Question 2.")
+        slow.close()
+
+
 def test_what_cannot_be_served_is_refused_in_one_line(served: Served) -> None:
     """Who needs no key is on this machine; a port is one server's; a model must be
     there."""
