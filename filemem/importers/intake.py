@@ -312,8 +312,10 @@ class Intake:
         """Return the turns that are not a copy of another conversation's."""
         kept = []
         for turn in said:
-            owners = self.origins.with_part(turn.part, self.format)
-            if not turn.is_unique or not owners or origin in owners:
+            owners = []
+            if turn.is_unique:
+                owners = self.origins.with_part(turn.part, self.format)
+            if not owners or origin in owners:
                 kept.append(turn)
         return kept
 

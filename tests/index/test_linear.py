@@ -5,9 +5,7 @@ import datetime as dt
 import gc
 import json
 import resource
-import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -156,25 +154,6 @@ def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(
         return lambda: Store(store).user("mara").search_files("tea with n7")[0]
 
     assert grows(work, 1_000)
-
-
-def test_a_conversation_costs_the_same_however_many_are_kept(tmp_path: Path) -> None:
-    """Once a program has begun no folder is listed; calls are counted, as time varies."""
-    user = Store(tmp_path).user("mara")
-
-    def calls(number: int) -> Counter[str]:
-        found = Counter[str]()
-        sys.setprofile(lambda _, event, what: found.update([f"{event} {what}"]))
-        try:
-            said = {"role": "user", "content": f"I told of number {number}."}
-            user.add_conversation([said], at=AT, id=f"c{number}")
-        finally:
-            sys.setprofile(None)
-        return found
-
-    costs = [calls(number).total() for number in range(200)]
-    assert not [name for name in calls(200) if "listdir" in name or "scandir" in name]
-    assert sum(costs[-20:]) < 1.3 * sum(costs[10:30])
 
 
 @pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{", "a" * 40])

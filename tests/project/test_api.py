@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -349,6 +350,22 @@ def test_a_moment_in_utc_counts_as_the_person_s(nora: User) -> None:
     lisbon = late.astimezone(ZoneInfo("Europe/Lisbon"))
     path = nora.add_conversation(said("And wasps."), at=lisbon)
     assert path == "sessions/2026/2026-05-05-0030-and-wasps.md"
+
+
+def test_a_conversation_costs_the_same_however_many_are_kept(nora: User) -> None:
+    """Once a program has begun no folder is listed; calls count, as time varies."""
+    costs = []
+    for number in range(200):
+        called = Counter[str]()
+        sys.setprofile(lambda _, event, what, seen=called: seen.update([f"{what}"]))
+        try:
+            at = AT + dt.timedelta(minutes=number)
+            nora.add_conversation(said("I keep bees."), at=at, id=f"c{number}")
+        finally:
+            sys.setprofile(None)
+        costs.append(called.total())
+    assert not [name for name in called if "listdir" in name or "scandir" in name]
+    assert sum(costs[-20:]) < 1.3 * sum(costs[10:30])
 
 
 class SlowModel:
