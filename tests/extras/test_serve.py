@@ -24,6 +24,7 @@ from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang
 
 from filemem import Store, User
 from filemem.store import keys
+from filemem.store.recalls import recalled
 
 for package in ("starlette", "uvicorn"):
     pytest.importorskip(package, reason="needs filemem[serve]")
@@ -304,6 +305,15 @@ def test_what_is_not_to_be_stored_is_in_no_file(served: Served) -> None:
     assert names == ["filemem", "filemem-task", "scripted"]
     health = served.sent("/healthz", None).getresponse()
     assert health.read() == b'{"status":"ok"}'
+
+
+def test_what_is_opened_for_what_is_not_stored_is_no_recall(served: Served) -> None:
+    path = served.user().remember("Likes oolong.").path
+    for store in (False, True):
+        look = calls(("open", {"path": path}))
+        served.model.script(look, say("Oolong."))
+        ask(served.client(), "Which tea?", store=store)
+        assert bool(recalled(served.user()._folder)) == store
 
 
 # -- who is served, and what is refused ------------------------------------------------
