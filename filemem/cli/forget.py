@@ -105,10 +105,9 @@ def _check(call: Context, what: str | None, how: dict[str, Any]) -> None:
     if len(given) != 1 or not given[0].strip():
         raise FilememError(NAME_ONE)
     user = how["whole_user"]
-    if user and (call.talking or call.user not in ("", user)):
+    if user and call.user not in ("", user):
         raise FilememError(
-            f"--whole-user {one_line(user)} deletes that user; leave --user out,"
-            " and give it at the shell."
+            f"--whole-user {one_line(user)} deletes that user; leave --user out."
         )
     if not (how["yes"] or how["dry"] or at_terminal()):
         raise FilememError(

@@ -277,7 +277,8 @@ def test_the_slash_commands_are_filemems_own(
 ) -> None:
     """Each is the command of its name, for this user; none is a turn.
 
-    What it deletes is asked about, and may be this talk.
+    What stands behind one is no option. What it deletes is asked about, and may be
+    this talk.
     """
     editor = store / "editor"
     editor.write_text("#!/bin/sh\necho '- Plays the tuba.' >> \"$1\"\n")
@@ -297,6 +298,7 @@ def test_the_slash_commands_are_filemems_own(
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
             ("/open profle.md", "profle.md does not exist; nearest: profile.md"),
             ("/edit profile.md", ""),
+            ("/forget --whole-user ann --yes", "Nothing was found.\n"),
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
             ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
