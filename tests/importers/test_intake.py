@@ -286,6 +286,18 @@ def test_a_codex_fork_brings_back_nothing_of_a_forgotten_original(
     assert contents(mara._folder.root) == before
 
 
+def test_a_turn_of_codex_is_known_by_its_line_whatever_is_read_there(
+    mara: User, tmp_path: Path
+) -> None:
+    """As where a later version takes out more of its words."""
+    session = tmp_path / "rollout-1.jsonl"
+    rollout(session, "a", day=4, texts=["Sketch the map."])
+    run(mara, "codex", session)
+    rollout(session, "a", day=4, texts=["Sketch it.", "Thanks."])
+    [taken] = run(mara, "codex", session).updated
+    assert kept(mara, taken.path) == ["Sketch the map.", "Thanks."]
+
+
 # -- notes -----------------------------------------------------------------------------
 
 
