@@ -486,7 +486,8 @@ def test_a_person_called_as_an_assistant_is_told_from_it(tmp_path: Path) -> None
 
 
 def test_a_turn_s_day_is_the_person_s(mara: User, tmp_path: Path) -> None:
-    """The zone of the moment counts, else that of the profile; in a chat, too."""
+    """The zone of the moment counts, else that of the profile; in a chat, too. UTC is
+    but a moment."""
     at = dt.datetime(2026, 5, 5, 1, 0, tzinfo=dt.timezone(dt.timedelta(hours=9)))
     text = {"role": "user", "content": "My exam is tomorrow."}
     path = mara.add_conversation([text], at=at, id="at")
@@ -498,7 +499,7 @@ def test_a_turn_s_day_is_the_person_s(mara: User, tmp_path: Path) -> None:
     assert path.startswith("sessions/2026/2026-05-05-0100-")
     assert mara.open_file(path).front["timezone"] == "Asia/Tokyo"
     path = mara.add_conversation([text], at=at.astimezone(dt.UTC), id="in UTC")
-    assert "2026-05-04-1600-" in path
+    assert "2026-05-05-0100-" in path
     filemem("chat", "-m", "I keep bees.", cwd=tmp_path)
     [path] = [one for one in mara._folder.paths() if "keep-bees" in one]
     assert mara.open_file(path).front["timezone"] == "Asia/Tokyo"
