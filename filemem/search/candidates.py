@@ -200,7 +200,7 @@ def _promises(
                 sums[number] += for_speaker
     for number in filter(corpus.by_assistant, sums):
         sums[number] *= request.role_weight(number)
-    if request.is_limited:
+    if request.in_prompt or request.filters.limits:
         for number in sums:
             if not request.admits(corpus.file(number), number):
                 sums[number] *= FOR_NEIGHBORS

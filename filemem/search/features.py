@@ -70,15 +70,7 @@ class Features:
     @property
     def score(self) -> float:
         """Return the score of the passage; 1 is about one that holds every word."""
-        total = (
-            self.words
-            + self.session
-            + self.speaker
-            + self.follows_question
-            + self.length
-            + self.day
-            + self.meaning
-        )
+        total: float = self.words + sum(getattr(self, name) for name in ADDED)
         return round(max(total, 0.0) * self.factor, 6)
 
     @property

@@ -109,7 +109,7 @@ def parse(
     for part in [*(name.part for name in names), *pieces]:
         rest = _without(rest, part)
     words = _without_ornament(list(_content_words(_ASKING.sub(" ", rest), weights)))
-    words = _with_compounds(words, terms.compounds(rest))
+    words = _with_compounds(words, terms.compounds(rest), weights)
     speakers = dict.fromkeys(name.speaker for name in names)
     context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
     for text in [*context, *(speaker_names[speaker] for speaker in speakers)]:
@@ -161,16 +161,19 @@ def _without_ornament(words: list[QueryWord]) -> list[QueryWord]:
 
 
 def _with_compounds(
-    words: Sequence[QueryWord], names: Sequence[str]
+    words: Sequence[QueryWord], names: Sequence[str], weights: Weights
 ) -> list[QueryWord]:
-    """Return the words with names that `-` or `_` joins.
+    """Return the words with names that `-` or `_` joins, whose parts weigh less.
 
     Their parts may be said for the name, but none is asked for by itself.
     """
     found: list[QueryWord] = []
     for word in words:
-        is_part = any(word.text in name for name in names)
-        found.append(replace(word, is_light=word.is_light or is_part))
+        if any(word.text in name for name in names):
+            weight = word.weight * weights.lesser_word
+            found.append(replace(word, weight=weight, is_light=True))
+        else:
+            found.append(word)
     for name in names:
         parts = tuple(word.stem for word in words if word.text in name)
         found.append(QueryWord(name, terms.stem(name), 1.0, parts))

@@ -38,11 +38,6 @@ class SearchRequest:
             return False
         return self.filters.admits(self.corpus, entry, number)
 
-    @property
-    def is_limited(self) -> bool:
-        """Whether there are passages that may not be shown."""
-        return bool(self.in_prompt or self.filters.limits)
-
     def admits_any(self, entry: IndexedFile) -> bool:
         """Say whether any passage of a file may be shown."""
         return any(self.admits(entry, number) for number in entry.numbers)
