@@ -55,10 +55,18 @@ _VAGUE = re.compile(
 
 @dataclass(frozen=True)
 class NamedDays:
-    """The days that a question names, and the pieces of its text that name them."""
+    """The days that a question names.
+
+    Attributes:
+        ranges: the days.
+        pieces: of its text that name them.
+        sought: those of the pieces whose words are looked for. Of days to come they are
+            not: `next week` meant another week whenever it was said.
+    """
 
     ranges: tuple[DayRange, ...] = ()
     pieces: tuple[str, ...] = ()
+    sought: tuple[str, ...] = ()
 
 
 def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
@@ -80,10 +88,14 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
     settled = [_settled(mention, corpus) for mention in mentions]
     ranges: list[DayRange] = []
     pieces: list[str] = []
+    sought: list[str] = []
     for place, mention in enumerate(settled):
         ranges += _ranges(in_simplified, settled, place)
-        pieces.append(question[mention.start : mention.end])
-    return NamedDays(tuple(ranges), tuple(pieces))
+        piece = question[mention.start : mention.end]
+        pieces.append(piece)
+        if mention.span.start <= today:
+            sought.append(piece)
+    return NamedDays(tuple(ranges), tuple(pieces), tuple(sought))
 
 
 def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:
@@ -111,7 +123,7 @@ def _vague_days(
     last = today.toordinal()
     first = newest.toordinal() - DAYS_OF_A_FEW[unit.lower()]
     piece = question[vague.start() : vague.end()]
-    return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,))
+    return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,), (piece,))
 
 
 def _mentions(

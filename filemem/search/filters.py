@@ -35,12 +35,15 @@ class Filters:
         """Say whether passages of a file may be shown."""
         if self.path and not globs.matcher(self.path)(entry.path):
             return False
-        return self.days is None or any(map(self.days.holds, entry.days))
+        if self.days is None or any(map(self.days.holds, entry.days)):
+            return True
+        return bool(self._naming(entry))
 
     def admits(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
         """Say whether a passage of a file may be shown.
 
-        An event's `day` counts for all that its file says.
+        An event's `day` counts for all that its file says. A fact is also of the days
+        that it names, a turn of its own alone.
         """
         if not self.admits_file(entry):
             return False
@@ -50,7 +53,12 @@ class Filters:
                 return False
         if self.days is None or self.days.holds(entry.day(number)):
             return True
-        return self.days.holds(entry.event_day)
+        return self.days.holds(entry.event_day) or number in self._naming(entry)
+
+    def _naming(self, entry: IndexedFile) -> set[int]:
+        """Return the passages of a fact that name one of the days."""
+        is_fact = entry.kind == "facts" and self.days is not None
+        return entry.naming(filter(None, [self.days])) if is_fact else set()
 
 
 def read_filters(

@@ -121,7 +121,7 @@ def _nothing_found(request: SearchRequest) -> list[str]:
     """Say what was searched for nothing, and what there is without the filters."""
     filters = request.filters
     notes: list[str] = []
-    if not request.query.words:
+    if not (request.query.words or request.query.days):
         notes.append(
             "The query has no word to look for: name a thing, a person, a day."
         )

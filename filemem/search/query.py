@@ -104,14 +104,15 @@ def parse(
         weights: what each kind of word counts.
     """
     names = _names_in(question, speaker_names)
-    pieces = sorted(map(terms.fold, days.pieces), key=len, reverse=True)
+    pieces = _longest_first(days.pieces)
     rest = terms.fold(question)
     for part in [*(name.part for name in names), *pieces]:
         rest = _without(rest, part)
     words = _without_ornament(list(_content_words(_ASKING.sub(" ", rest), weights)))
     words = _with_compounds(words, terms.compounds(rest), weights)
     speakers = dict.fromkeys(name.speaker for name in names)
-    context = list(itertools.chain.from_iterable(map(terms.words, pieces)))
+    sought = map(terms.words, _longest_first(days.sought))
+    context = list(itertools.chain.from_iterable(sought))
     for text in [*context, *(speaker_names[speaker] for speaker in speakers)]:
         words += _context_words(text, weights)
     by_stem: dict[str, QueryWord] = {}
@@ -126,6 +127,11 @@ def parse(
         days=days.ranges,
         asks_assistant=_ASKS_ASSISTANT.search(terms.simplified(question)) is not None,
     )
+
+
+def _longest_first(pieces: Iterable[str]) -> list[str]:
+    """Return pieces of a question, folded."""
+    return sorted(map(terms.fold, pieces), key=len, reverse=True)
 
 
 # -- words -----------------------------------------------------------------------------

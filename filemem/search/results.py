@@ -287,7 +287,8 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
 
     Args:
         hits: in their order.
-        limit: how many; if None, those worth their room, and what these replaced.
+        limit: how many, a superseded one with what replaced it; if None, those worth
+            their room, and what these replaced.
         weights: what a hit must have, `answer_tokens`, and `best_tokens` of each part.
     """
     worth: dict[str, Hit] = {}
@@ -305,7 +306,24 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
     if limit is None:
         tokens = itertools.accumulate(map(_shown_tokens, chosen))
         limit = max(1, sum(total <= weights.answer_tokens for total in tokens))
-    return lay_out(chosen[:limit], weights.best_tokens)
+    return lay_out(_with_newer(chosen, limit), weights.best_tokens)
+
+
+def _with_newer(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """Return the first hits, and of the others what replaced one of them.
+
+    Args:
+        hits: in their order.
+        limit: how many the first are.
+    """
+    shown = list(hits[:limit])
+    newer = {hit.newer for hit in shown}
+    newer.difference_update(hit.path for hit in shown)
+    for hit in hits[limit:]:
+        if hit.path in newer:
+            shown.append(hit)
+            newer.remove(hit.path)
+    return shown
 
 
 def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:

@@ -147,7 +147,7 @@ def settled(text: str, today: date) -> Iterator[Span]:
 
 
 def dates_in(text: str, today: date) -> Iterator[Span]:
-    """Yield the dates of a text that `settled` yields, in order.
+    """Yield the dates of a text that `settled` yields, and days to come like next week.
 
     It is quick, as only what stands around a month or a row of numbers is read.
 
@@ -155,6 +155,10 @@ def dates_in(text: str, today: date) -> Iterator[Span]:
         text: in English or Chinese.
         today: the day to which a date without a year is nearest.
     """
+    lowered = simplified(text.lower())
+    cues = tables.parts("dates.txt")["coming cues"].split()
+    if any(cue in lowered for cue in cues):
+        yield from (span for span in settled(text, today) if span.start > today)
     if not _NUMBER.search(text):
         return
     for cue in _DATE_CUE.finditer(text):

@@ -9,7 +9,7 @@ import pytest
 from examples import rows
 from programs import lay
 
-from filemem import Toolbox
+from filemem import Store, Toolbox
 from filemem.index import Index
 from filemem.search.days import named_days
 from filemem.store.users import StoreFolder
@@ -282,3 +282,50 @@ def test_what_is_to_come_never_counts_from_an_old_memory(
     }
     answer = ask(tmp_path, files, query, dt.date(2026, 11, 30))
     assert "Dentist" in answer and "Concert" not in answer
+
+
+def test_a_plan_of_long_ago_is_found_by_the_day_that_it_names(tmp_path: Path) -> None:
+    """However many conversations have the words of the question since.
+
+    What was said of `next week` in this one is found as well.
+    """
+    talk = "- **Ann** 19:00: What is on next week, and next week again?\n"
+    files = {
+        "facts/2026/2026-08-03-dentist.md": "Dentist on 24 November 2026.\n",
+        "sessions/2026/2026-08-04-a.md": "- **Ann** 19:00: 11月25日去看牙医。\n",
+        "sessions/2026/2026-11-19-b.md": "- **Ann** 08:00: Rome next week.\n",
+    }
+    plans = set(files)
+    day = dt.date(2026, 9, 1)
+    while day < TODAY:
+        files[f"sessions/2026/{day}-1900-talk.md"] = talk
+        day += dt.timedelta(1)
+    for question in ("What is on next week?", "下周有什么事？"):
+        answer = ask(tmp_path, files, question)
+        found = re.findall(r"^(?:facts|sessions)/\S+", answer, re.MULTILINE)
+        assert plans <= set(found[:4])
+
+
+def test_a_fact_is_of_the_days_that_it_names_where_others_are_left_out(
+    tmp_path: Path,
+) -> None:
+    lay(tmp_path / "ann", PLANNED)
+    ann = Store(tmp_path).user("ann")
+    hits = ann.search_files("dentist", after="2026-12-01", before="2026-12-05")
+    assert [hit.text for hit in hits] == [PLANS["dentist"]]
+    assert not ann.search_files("dentist", after="2026-12-04", before="2026-12-05")
+
+
+def test_a_superseded_fact_is_never_shown_alone(tmp_path: Path) -> None:
+    """Of a day asked for it stands first, and with it what replaced it."""
+    faro = "facts/2021-02-01-faro.md"
+    lagos = "facts/2023-05-10-lagos.md"
+    ended = f"---\nvalid_until: 2023-05-09\nsuperseded_by: {lagos}\n---\n"
+    begun = f"---\nsupersedes: {faro}\n---\n"
+    lay(
+        tmp_path / "ann",
+        {faro: f"{ended}Ann lives in Faro.\n", lagos: f"{begun}Ann lives in Lagos.\n"},
+    )
+    ann = Store(tmp_path).user("ann")
+    hits = ann.search_files("Was Ann in Faro in March 2022?", limit=1)
+    assert [hit.path for hit in hits] == [faro, lagos]
