@@ -303,7 +303,7 @@ class User:
         if wanted:
             with self._folder.locked():
                 if not list(self._folder.existing(PROFILE)):
-                    self._folder.create(PROFILE, "")
+                    self._folder.create(PROFILE, facts.page("profile"))
             self._edit(PROFILE, functools.partial(_with_front, wanted), "info")
         own = person_zone(self._folder)
         return Info(self._folder.person, str(own or ""))

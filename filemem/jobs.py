@@ -44,6 +44,7 @@ from filemem.store.folder import (
     Progress,
     no_progress,
 )
+from filemem.store.problems import bundle_problems
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
 
@@ -389,10 +390,17 @@ def consolidate(
 
 
 def check(
-    folder: Folder, at: dt.datetime, progress: Progress = no_progress
+    folder: Folder,
+    at: dt.datetime,
+    progress: Progress = no_progress,
+    *,
+    okf: bool = False,
 ) -> list[JobDone]:
-    """Tell every problem in the files."""
-    found = History(folder).problems() + overview.problems(folder, progress)
+    """Tell every problem in the files, or with `okf` why they are no bundle."""
+    if okf:
+        found = bundle_problems(folder)
+    else:
+        found = History(folder).problems() + overview.problems(folder, progress)
     return [JobDone("", [str(one)], one._asdict()) for one in found]
 
 

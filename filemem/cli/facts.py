@@ -21,6 +21,7 @@ from filemem.learn import proposals, remember
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
+from filemem.store.facts import page
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE, kind_of
@@ -199,7 +200,7 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     user = call.the_user()
     name, line = split_line(user, " ".join(path))
     if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
-        user.create(PROFILE, "")
+        user.create(PROFILE, page("profile"))
     try:
         where = user.locate(name)
     except NotFound:

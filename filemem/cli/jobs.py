@@ -176,10 +176,13 @@ def status_command(call: Context, path: str | None) -> Output:
 
 
 @click.command("check")
+@click.option(
+    "--okf", is_flag=True, help="Only why it is no bundle of the Open Knowledge Format."
+)
 @many_option
 @json_option
 @prints
-def check_command(call: Context) -> Output:
+def check_command(call: Context, okf: bool) -> Output:
     """List every problem in the files, with its remedy.
 
     Checks one user, or all of them if --user is not given and there are several. Exit
@@ -191,17 +194,19 @@ def check_command(call: Context) -> Output:
     if not call.many() and (call.user or os.environ.get("FILEMEM_USER")):
         names = [call.the_user().name]
     found = 0
-    for problem in _settings_problems(store):
+    for problem in () if okf else _settings_problems(store):
         found += 1
         yield Row({"user": "", **problem._asdict()}, [str(problem)])
     failed = 0
-    for row in _for_each(call, jobs.check, names, "/"):
+    for row in _for_each(call, jobs.check, names, "/", okf=okf):
         found += "what" in row.data
         failed += "error" in row.data
         yield row
     files = sum(len(store.folder(name).paths()) for name in names)
     looked_at = f"{counted(files, 'file')} of {counted(len(names), 'user')}"
     yield f"{looked_at}: {counted(found, 'problem')}."
+    if okf and not (found or failed):
+        yield "That is a bundle of the Open Knowledge Format 0.2."
     return int(bool(found or failed))
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from filemem.errors import FilememError
 from filemem.store import files
 from filemem.store.encodings import decode
+from filemem.store.fields import FORMAL
 from filemem.store.folder import BOOKKEEPING
 from filemem.store.passages import FORGOTTEN, TURN_HEAD, Passage, paragraphs, turns
 from filemem.store.paths import DATED
@@ -286,7 +287,9 @@ def said_in(data: bytes, matcher: Matcher, *, by_line: bool = False) -> list[Pas
     found = dict[int, Passage]()
     for text in _readings(data):
         if matcher.holds(text):
-            for passage in _pieces(text.split("\n"), by_line=by_line):
+            lines = text.split("\n")
+            lines = ["" if line.rstrip() in FORMAL else line for line in lines]
+            for passage in _pieces(lines, by_line=by_line):
                 inside = range(passage.line, passage.end_line + 1)
                 if found.keys().isdisjoint(inside) and matcher.holds(passage.text):
                     found[passage.line] = passage

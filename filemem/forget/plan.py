@@ -464,8 +464,9 @@ class _Cascade:
 
 
 def _lines(memory: Memory) -> list[Passage]:
-    """Return the lines of a memory, each as a passage."""
+    """Return the lines of a memory that have words, each as a passage."""
     return [
         Passage(number, number, "", "", line)
         for number, line in enumerate(memory.lines, 1)
+        if not memory.is_formal(number)
     ]

@@ -21,7 +21,7 @@ from filemem.forget.curve import (
     strength,
 )
 from filemem.store import compactions, config, recalls, usage
-from filemem.store.fields import MAX_YAML_CHARS
+from filemem.store.fields import MAX_YAML_CHARS, texts
 from filemem.store.folder import Folder, Progress, Stat, no_progress
 from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
 from filemem.store.paths import PROFILE, is_archived, kind_of, live
@@ -97,10 +97,7 @@ class MemoryState:
     @property
     def sources(self) -> list[str]:
         """The paths that it names as its source, without lines."""
-        named = self.front.get("source", [])
-        if isinstance(named, str):
-            named = [named]
-        return [_LINES.sub("", str(place)) for place in named]
+        return [_LINES.sub("", place) for place in texts(self.front.get("source"))]
 
     def days_left(self, threshold: float, today: dt.date) -> int | None:
         """Return the days of use without recall until it falls under a threshold, 0

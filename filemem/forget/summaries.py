@@ -17,6 +17,7 @@ from filemem.forget.retelling import Retold, Source, fitting, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
 from filemem.store import compactions, config, recalls
+from filemem.store.facts import page
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import FORGOTTEN
@@ -185,7 +186,7 @@ def _put(
         if os.path.lexists(folder.absolute(summary)):
             folder.edit(summary, changed)
         elif sections:
-            folder.create(summary, changed(b""))
+            folder.create(summary, changed(page("summaries").encode()))
     log = dict[str, compactions.Compacted]()
     fresh = list[str]()
     for one in sections:

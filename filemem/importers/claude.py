@@ -34,7 +34,9 @@ from filemem.text.plain import printable
 
 ASSISTANT = "Claude"
 _NO_PARENT = "00000000-0000-4000-8000-000000000000"  # which first messages name
-_MEMORY = '---\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
+_MEMORY = (
+    '---\ntype: note\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
+)
 _MAX_NAME_CHARS = 60
 # A message's lists of files, and what one without a name is called.
 _FILE_LISTS = {"attachments": "pasted text", "files": UNNAMED, "files_v2": UNNAMED}

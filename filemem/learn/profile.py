@@ -29,7 +29,7 @@ from filemem.llm import prompt
 from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError
 from filemem.store import config
-from filemem.store.facts import MAX_FACT_CHARS
+from filemem.store.facts import MAX_FACT_CHARS, page
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.paths import PROFILE, live
@@ -79,7 +79,8 @@ def revise(
             if not list(folder.existing(PROFILE)):
                 if not any(successor(folder, path, today) for path in fresh):
                     return Applied()
-                folder.create(PROFILE, f"# {display(folder.person)}\n")
+                heading = f"# {display(folder.person)}"
+                folder.create(PROFILE, page("profile", heading))
             change = partial(_revised, folder, log, today, fresh)
             is_changed = folder.edit(PROFILE, change)
     except FilememError as error:

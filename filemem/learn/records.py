@@ -76,9 +76,8 @@ class Claim:
 
     def page(self, **more: object) -> str:
         """Write the file that says it; `more` are further keys of its front matter."""
-        return page(
-            self.body or self.text, {"source": self.sources, **self.front, **more}
-        )
+        front = {"source": self.sources, **self.front, **more}
+        return page(self.kind, self.body or self.text, front)
 
 
 @dataclass(frozen=True)
@@ -113,15 +112,16 @@ class Decision:
         return replace(self, action=action, reason=reason, replaces=ended)
 
 
-def page(text: str, front: Mapping[str, object]) -> str:
+def page(kind: str, text: str, front: Mapping[str, object]) -> str:
     """Write a memory's file.
 
     Args:
+        kind: the folder.
         text: what it says.
         front: its front matter; empty values are left out.
     """
     values = {key: _yaml_value(value) for key, value in front.items() if value}
-    return facts.page(text, values)
+    return facts.page(kind, text, values)
 
 
 def _yaml_value(value: object) -> str:

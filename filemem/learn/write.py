@@ -177,7 +177,7 @@ def rewritten(memory: Memory, decision: Decision) -> str:
         if "confidence" in front:
             sure = claim.front.get("confidence") or 1.0
             front["confidence"] = max(sure, front["confidence"])
-        return page(memory.body.strip("\n"), front)
+        return page(memory.kind, memory.body.strip("\n"), front)
     outdated = ["kind", "day", "confidence"]
     if "event" in (front.get("kind"), claim.front.get("kind")):
         outdated.append("valid_until")
@@ -187,4 +187,4 @@ def rewritten(memory: Memory, decision: Decision) -> str:
     for key, value in claim.front.items():
         if value and not (is_asked_for and key == "importance"):
             front[key] = value
-    return page(claim.text, front)
+    return page(memory.kind, claim.text, front)

@@ -9,6 +9,7 @@ from filemem.errors import FilememError, Problem
 from filemem.learn import profile
 from filemem.store import saved_over
 from filemem.store.config import ConfigError
+from filemem.store.fields import texts
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.store.logs import Log
 from filemem.store.memory import (
@@ -140,11 +141,9 @@ def _references(memory: Memory) -> Iterator[_Reference]:
     Of the profile it is also what each line rests on.
     """
     for key in REFERENCES:
-        entries = memory.metadata.get(key, [])
-        if not isinstance(entries, list):
-            entries = [entries]
-        for entry in entries:
-            yield _Reference(memory.line_of(key), key, str(entry))
+        if key in memory.metadata:
+            for entry in texts(memory.front.get(key)):
+                yield _Reference(memory.line_of(key), key, entry)
     if memory.path == PROFILE:
         for number, line in enumerate(memory.lines, 1):
             for source in SOURCE_MARK.findall(line):

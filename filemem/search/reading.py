@@ -254,6 +254,8 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
     if validity.is_superseded(entry, today):
         last = successor.path if successor else validity.successor(entry)
         state = f"superseded by {one_line(last)}"
+    elif validity.is_deprecated(entry):
+        state = "deprecated"
     elif not validity.is_certain(entry):
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
     return f"{state}  {validity.held_note(entry, today)}".strip()

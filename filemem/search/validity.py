@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterable
 
 from filemem.index import IndexedFile
+from filemem.store.fields import texts
 from filemem.store.paths import when_of
 from filemem.text.dayrange import DayRange
 
@@ -12,7 +13,9 @@ FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
 _ALWAYS = DayRange(FIRST_DAY, LAST_DAY)
 _INTERVAL = frozenset(("valid_from", "valid_until"))
-_LIMITS = frozenset(("valid_from", "valid_until", "supersedes", "superseded_by"))
+_LIMITS = frozenset(
+    ("valid_from", "valid_until", "supersedes", "superseded_by", "status")
+)
 
 
 def held_days(entry: IndexedFile) -> DayRange:
@@ -32,6 +35,8 @@ def held_days(entry: IndexedFile) -> DayRange:
         when = when_of(replaced_by)
         day_replaced = when.date.toordinal() if when else FIRST_DAY
         last = min(last, day_replaced - 1)
+    elif is_deprecated(entry):
+        last = FIRST_DAY
     return DayRange(first, last)
 
 
@@ -53,6 +58,11 @@ def tells_of(entry: IndexedFile, days: Iterable[DayRange]) -> bool:
 def is_superseded(entry: IndexedFile, day: dt.date) -> bool:
     """Say whether another memory has replaced one by `day`."""
     return bool(successor(entry)) and held_days(entry).last < day.toordinal()
+
+
+def is_deprecated(entry: IndexedFile) -> bool:
+    """Say whether a memory is not current any more, whatever replaced it."""
+    return "status" in entry.particulars and not successor(entry)
 
 
 def held_note(entry: IndexedFile, day: dt.date) -> str:
@@ -84,10 +94,7 @@ def is_certain(entry: IndexedFile) -> bool:
 
 def named(entry: IndexedFile, key: str) -> tuple[str, ...]:
     """Return the places that a key of the front matter names, one or a list of them."""
-    found = entry.particulars.get(key) or ()
-    if isinstance(found, list | tuple):
-        return tuple(str(place) for place in found)
-    return (str(found),)
+    return tuple(texts(entry.particulars.get(key)))
 
 
 def _iso(entry: IndexedFile, key: str) -> str:

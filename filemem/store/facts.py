@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from filemem.store.frontmatter import quoted, replaced
 from filemem.store.memory import parse
-from filemem.store.paths import slug
+from filemem.store.paths import slug, type_of
 from filemem.text.plain import LINK, printable
 from filemem.text.terms import CJK, LETTER, STOP
 
@@ -33,7 +33,7 @@ def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
     words = slug(said, MAX_NAME_CHARS).split("-")
     while len(words) > MIN_NAME_WORDS and words[-1] in STOP:
         words.pop()
-    return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
+    return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or type_of(kind)}.md"
 
 
 def _without_owner(text: str, owner: str) -> str:
@@ -51,13 +51,18 @@ def reference(paths: Iterable[str]) -> str:
     return f"[{', '.join(wanted)}]"
 
 
-def page(text: str, front: Mapping[str, str]) -> str:
-    """Return a memory's file; of `front`, YAML values of one line, empty ones go."""
-    head = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
-    body = printable(text)
-    if not head:
-        return f"{body}\n"
-    return f"---\n{head}---\n\n{body}\n"
+def page(kind: str, text: str = "", front: Mapping[str, str] | None = None) -> str:
+    """Return a memory's file, which names its kind first.
+
+    Args:
+        kind: the folder.
+        text: what it says, if anything yet.
+        front: YAML values of one line; empty ones go.
+    """
+    keys = {"type": type_of(kind), **(front or {})}
+    head = "".join(f"{key}: {value}\n" for key, value in keys.items() if value)
+    body = f"\n{printable(text)}\n" if text else ""
+    return f"---\n{head}---\n{body}"
 
 
 def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
@@ -110,6 +115,8 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
     memory = parse(path, data)
     if memory.metadata.get("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
+        if "status" not in memory.front:
+            data = set_front(path, data, "status", "deprecated")
     ended = memory.metadata.get("valid_until")
     if ended and ended <= until:
         return data

@@ -18,6 +18,11 @@ DESCRIBING = frozenset(
 )
 # The same, of what the program writes into facts and lessons.
 OF_FACTS = frozenset("kind day retold_by said_by tool calls success".split())
+# The program's own lines for the Open Knowledge Format, in which there are no words.
+FORMAL = frozenset(
+    "type: fact;type: session;type: lesson;type: summary;type: profile;type: forget;"
+    "type: note;status: deprecated".split(";")
+)
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,10 @@ FIELDS = {
     "valid_from": Field(day_of, "a date: 2026-11-20"),
     "valid_until": Field(day_of, "a date: 2026-11-20"),
     "source": Field(_is_text_or_list, "path:line of where it was said, or a list"),
+    # Of the Open Knowledge Format.
+    "sources": Field(lambda value: isinstance(value, list), ""),
+    "stale_after": Field(day_of, "a date: 2026-11-20"),
+    "status": Field(lambda value: value == "deprecated", ""),
     "supersedes": Field(_is_text_or_list, "the path of the older memory"),
     "superseded_by": Field(_is_text, "the path of the newer memory"),
     "assistant": Field(_is_text, "the name of the speaker who is one"),

@@ -16,6 +16,7 @@ from filemem.store.encodings import BINARY, decode, encoding_of
 from filemem.store.fields import (
     DESCRIBING,
     FIELDS,
+    FORMAL,
     NAMING,
     OF_FACTS,
     FrontMatter,
@@ -151,11 +152,15 @@ class Memory:
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """The well-formed values of known keys; a date is a day."""
-        found = {}
+        """The well-formed values of known keys; a date is a day.
+
+        `sources` and `stale_after` count as `source` and `valid_until`.
+        """
+        found: dict[str, Any] = {}
         for key, value in self.front.items():
             if key in FIELDS and value is not None and FIELDS[key].is_valid(value):
                 found[key] = day_of(value) or value
+        _take_bundle_keys(found)
         return found
 
     @property
@@ -175,6 +180,10 @@ class Memory:
             if named.match(line):
                 return number
         return 1
+
+    def is_formal(self, number: int) -> bool:
+        """Tell whether a line only says what a format asks for: no words of it."""
+        return number < self.front_end and self.lines[number - 1] in FORMAL
 
     def role(self, speaker: str) -> Role:
         """Tell whose words the turns of a speaker in this file are."""
@@ -252,7 +261,7 @@ class Memory:
             cut = [_under(passage, about) for passage in cut]
         found = [_under(entry, about or self.title) for entry in entries] + cut
         if not found and self.front_end:
-            found = paragraphs(self.lines, 0)
+            found = paragraphs(["" if one in FORMAL else one for one in self.lines], 0)
         names = " ".join(texts([self.front.get(key) for key in NAMING]))
         if found and names:
             first = found[0]
@@ -289,7 +298,7 @@ class Memory:
         for match in _ENTRY.finditer(source):
             text = match[0].rstrip()
             key = text.partition(":")[0].strip(" \"'")
-            if key in silent or values.get(key, "") is None:
+            if key in silent or text in FORMAL or values.get(key, "") is None:
                 continue
             first = self._above + source.count("\n", 0, match.start()) + 1
             last = first + text.count("\n")
@@ -321,6 +330,29 @@ def in_iso(metadata: dict[str, Any]) -> dict[str, Any]:
     told = {key: value for key, value in metadata.items() if key not in NAMING}
     found: dict[str, Any] = json.loads(json.dumps(told, default=str))
     return found
+
+
+def _take_bundle_keys(found: dict[str, Any]) -> None:
+    """Put what keys of the Open Knowledge Format say under the names of ours.
+
+    A source is a place, or a mapping that names one as its `resource`. What is stale on
+    a day held until the day before it.
+
+    Args:
+        found: well-formed values of known keys, which are changed.
+    """
+    if "sources" in found:
+        places = [found.get("source")]
+        for entry in found.pop("sources"):
+            if isinstance(entry, dict):
+                places.append(entry.get("resource"))
+            else:
+                places.append(entry)
+        found["source"] = list(texts(places))
+    if "stale_after" in found:
+        stale = found.pop("stale_after").toordinal()
+        last_day = dt.date.fromordinal(max(1, stale - 1))
+        found.setdefault("valid_until", last_day)
 
 
 def _is_yaml(path: str) -> bool:

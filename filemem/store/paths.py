@@ -67,6 +67,11 @@ def archived(path: str) -> str:
     return f"{ARCHIVE}/{live(path)}"
 
 
+def type_of(kind: str) -> str:
+    """Return what one memory of a kind is called: `fact` for `facts`."""
+    return "summary" if kind == "summaries" else kind.removesuffix("s")
+
+
 def kind_of(path: str) -> str:
     """Return the kind that a path decides: its folder, else `profile` or `notes`."""
     folder, slash, _ = live(path).partition("/")

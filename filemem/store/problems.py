@@ -9,7 +9,7 @@ from filemem.store.fields import FIELDS, day_of
 from filemem.store.files import MAX_DEPTH, too_far, walk
 from filemem.store.folder import BOOKKEEPING, SUFFIXES, Folder, enters, is_unprintable
 from filemem.store.memory import LARGEST, Memory
-from filemem.store.paths import DATED, when_of
+from filemem.store.paths import DATED, type_of, when_of
 from filemem.text.plain import one_line
 
 
@@ -73,6 +73,46 @@ def _in_fields(memory: Memory) -> Iterator[Problem]:
         line = memory.line_of(key)
         what = f"{key} is {one_line(repr(value), 40)}"
         yield Problem(memory.path, line, what, f"{key} is {field.rule}")
+
+
+def bundle_problems(folder: Folder) -> list[Problem]:
+    """Return why a user's folder is no bundle of the Open Knowledge Format 0.2.
+
+    Its specification, okf/SPEC.md of GoogleCloudPlatform/knowledge-catalog, asks for a
+    `type` in the front matter of each Markdown file, proposals too. Two names are
+    reserved: `index.md` has front matter only to name the version, and the headings of
+    `log.md` are days.
+
+    Raises:
+        FilememError: a file cannot be read.
+    """
+    found: list[Problem] = []
+    for path in [*folder.paths(), *folder.proposals()]:
+        if path.endswith(".md"):
+            found += _in_bundle(folder.memory(path))
+    return sorted(found)
+
+
+def _in_bundle(memory: Memory) -> Iterator[Problem]:
+    """Yield why a Markdown file may not be in a bundle."""
+    path = memory.path
+    name = os.path.basename(path)
+    broken = list(_in_text(memory))
+    yield from broken
+    if name == "log.md":
+        for number, line in enumerate(map(str.rstrip, memory.lines), 1):
+            said = line.removeprefix("## ")
+            if said not in (line, str(day_of(said))):
+                what = "this heading of a log is no day"
+                yield Problem(path, number, what, "write it like ## 2026-11-20")
+    elif name == "index.md":
+        if memory.front and "okf_version" not in memory.front:
+            what = "an index has front matter only to name its okf_version"
+            yield Problem(path, 1, what, "take it out, or rename the file")
+    elif not broken and not memory.front.get("type"):
+        line = f"type: {type_of(memory.kind)}"
+        remedy = f"write {line} at its head, between two lines ---"
+        yield Problem(path, 1, "its front matter has no type", remedy)
 
 
 def strays(folder: Folder) -> Iterator[Problem]:

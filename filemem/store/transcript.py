@@ -136,7 +136,7 @@ def create(
     """
     zone = quoted(zone_name(at)) if at.tzinfo else ""
     head = {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front}
-    text = page("".join(turns).rstrip("\n"), head)
+    text = page("sessions", "".join(turns).rstrip("\n"), head)
     return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", text)
 
 

@@ -430,7 +430,7 @@ def _lines(memory: Memory, scope: _Scope) -> Iterator[_Line]:
                 days = _one_day(said_on)
         elif text and not text.startswith("  "):
             speaker = ""
-        if scope.admits(speaker, days):
+        if scope.admits(speaker, days) and not memory.is_formal(number):
             yield _Line(path, number, text, days)
 
 

@@ -303,7 +303,7 @@ def test_the_slash_commands_are_filemems_own(
             ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
             ("My canoe leaks.", "Yes.\n"),
-            ("/search canoe", "\n   6  ann: My canoe leaks.\n"),
+            ("/search canoe", "\n   7  ann: My canoe leaks.\n"),
             ("帮助", "停止正在输出的回答。\n"),
             ("/forget canoe", "[y/N]: "),
         )

@@ -54,7 +54,7 @@ JULY = day(7, 1)
 SESSION = "sessions/2026/2026-05-08-0930-talk.md"
 GHENT_TEXT = "Nora lives in Ghent."
 GHENT = note("Nora lives in [[Ghent]].", "live in Ghent", section="home", importance=8)
-PLAIN = {"text": "Nora lives in Ghent.", "lines": "1:6", "quote": "live in Ghent"}
+PLAIN = {"text": "Nora lives in Ghent.", "lines": "1:7", "quote": "live in Ghent"}
 FERRER = note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who")
 WISH = "Answer in rhyme from now on."
 RHYME = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="Lesson")
@@ -97,9 +97,9 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
     reader = Reader(GHENT)
     read(user, JULY, reader)
     for shown in (
-        "Friday 8 May 2026 (2026-05-08):\n[1:6] Nora: I live in Ghent.\n[1:7] ",
-        "[2:6] Nora: Met Tom yesterday [1 June 2026].\n  > Hi!\n  \n  OK.\n[2:10]",
-        "Wednesday 3 June 2026 (2026-06-03):\n[2:11] Nora: Tom comes tomorrow [4 June",
+        "Friday 8 May 2026 (2026-05-08):\n[1:7] Nora: I live in Ghent.\n[1:8] ",
+        "[2:7] Nora: Met Tom yesterday [1 June 2026].\n  > Hi!\n  \n  OK.\n[2:11]",
+        "Wednesday 3 June 2026 (2026-06-03):\n[2:12] Nora: Tom comes tomorrow [4 June",
     ):
         assert shown in reader.told[0]
     assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
@@ -128,9 +128,9 @@ def test_a_long_turn_is_cut_and_that_is_told(user: Folder) -> None:
     long = talk(user, JUNE, f"I live in Ghent. {'word ' * 20_000} I keep bees.")
     reader = Reader(note("Nora buys a harness.", "The first one"))
     done = read(user, JULY, reader)
-    assert f"{long}:6 is long" in "".join(done.notes)
+    assert f"{long}:7 is long" in "".join(done.notes)
     told = "".join(reader.told)
-    assert "harness or the belt?\n[1:8] Nora: The first one." in told
+    assert "harness or the belt?\n[1:9] Nora: The first one." in told
     assert "I keep bees" in told and len(told) < 60_000
 
 
@@ -142,7 +142,7 @@ def test_what_a_turn_leans_on_is_shown_with_it(user: Folder) -> None:
     user.append(path, "- **nora** 10:02: yes\n")
     reader = Reader()
     read(user, JUNE, reader)
-    assert "[1:6] (read before) Tom: Is Ana your sister?" in reader.told[0]
+    assert "[1:7] (read before) Tom: Is Ana your sister?" in reader.told[0]
     assert reader.told[0].count("Nora: yes") == 2
     assert waiting(user) == 0
 
@@ -233,7 +233,7 @@ def test_of_an_answer_that_is_cut_off_the_whole_notes_are_kept_and_the_turns_wai
 ) -> None:
     """Read again they are neither kept nor proposed a second time."""
     talk(user, MAY, "I live in Ghent. Forget the bees.")
-    wish = {"asked": "1:6", "lines": ["1:6"]}
+    wish = {"asked": "1:7", "lines": ["1:7"]}
     begun = json.dumps({"forget": [wish], "facts": [PLAIN]})[:-2]
     for _ in range(2):
         done = read(user, MAY, Says(begun + ', {"text": "Nora ke', finish))
@@ -403,7 +403,7 @@ def test_a_fact_in_the_model_s_own_words_is_kept_with_its_source(user: Folder) -
     bought = "Nora bought a flat in [[Ghent]] on 7 May 2026 for 9,000 less than asked."
     assert kept(user, MAY, said, note(bought, "closed on the flat in Ghent"))
     [path] = facts(user)
-    front = f"---\nsource: {SESSION}:6\nretold_by: reader\n---\n"
+    front = f"---\ntype: fact\nsource: {SESSION}:7\nretold_by: reader\n---\n"
     assert user.memory(path).text == f"{front}\n{bought}\n"
 
 
@@ -443,7 +443,7 @@ def test_what_has_not_its_form_is_told_and_waits_for_review(
     user: Folder, change: dict[str, Any], why: str
 ) -> None:
     """Accepted it is kept as it is."""
-    fact = {"text": "Nora lives in Ghent.", "lines": ["1:6"], "quote": "live in Ghent"}
+    fact = {"text": "Nora lives in Ghent.", "lines": ["1:7"], "quote": "live in Ghent"}
     assert why in refused(user, "I live in Ghent.", lambda told: fact | change)
     accepted(user, JUNE)
     [path] = facts(user)
@@ -458,7 +458,7 @@ def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_fo
     fact = {
         "text": "Nora's aunt sells her house in September 2026.",
         "quote": "selling the house ... it's September",
-        "lines": "[1:6], [2:6]",
+        "lines": "[1:7], [2:7]",
         "kind": "event",
         "day": "Tuesday 1 September 2026",
         "valid_from": "June 2026",
@@ -629,13 +629,13 @@ def test_a_wish_to_forget_waits_for_a_yes_and_names_what_it_means(user: Folder) 
     knee = note("Nora's knee is bad.", "knee", section="health")
     assert kept(user, MAY, "My knee is bad.", knee)
     asked = talk(user, JUNE, "Forget what I said of my knee.", "Fine.")
-    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M1"]}
+    wish = {"asked": "1:7", "lines": ["1:7"], "memories": ["M1"]}
     before = tree(user)
     [done] = remembered(user, JUNE, Reader(forget=[wish]))
     [fact] = facts(user)
     [found] = proposals.waiting(user)
     assert done.action == "PROPOSE" and done.path == found.path
-    assert found.forgets == (fact, f"{SESSION}:6", f"{asked}:6")
+    assert found.forgets == (fact, f"{SESSION}:7", f"{asked}:7")
     assert found.text == "Forget what I said of my knee."
     assert tree(user) == before
     hits = Store(user.store).user("nora").search_files("knee")
@@ -646,7 +646,7 @@ def test_a_wish_to_forget_waits_for_a_yes_and_names_what_it_means(user: Folder) 
 def test_what_others_ask_to_be_forgotten_is_no_wish(user: Folder) -> None:
     """Nor an assistant, nor what cites no turn."""
     talk(user, MAY, "Forget the knee.", "Forget it!", speakers=["Tom", "assistant"])
-    wishes = [{"asked": label, "lines": [label]} for label in ("1:6", "1:7", "9:9")]
+    wishes = [{"asked": label, "lines": [label]} for label in ("1:7", "1:8", "9:9")]
     assert remembered(user, MAY, Reader(forget=[*wishes, "all"])) == []
     assert proposals.waiting(user) == []
 
@@ -660,7 +660,7 @@ def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_pr
     """Forty, and the profile's."""
     for n in range(120):
         path = f"facts/2026/2026-05-09-bird-{n}.md"
-        source = f"---\nsource: {SESSION}:6\n---\n"
+        source = f"---\nsource: {SESSION}:7\n---\n"
         nora.create(path, f"{source}Bird {n} was seen at dawn.\n")
     talk(nora, JUNE, "We moved to Porto! Bird 77 came along.")
     read(nora, JUNE, reader := Reader())
@@ -694,11 +694,12 @@ def test_a_supersession_keeps_the_old_files_and_its_successor_takes_over_their_l
     files = tree(user)
     [new] = facts(user)
     old = [text for path, text in files.items() if path.startswith("archive/facts/")]
-    marks = f"superseded_by: {new}\nvalid_until: 2026-06-02\n"
+    marks = f"superseded_by: {new}\nstatus: deprecated\nvalid_until: 2026-06-02\n"
     assert len(old) == 2 and all(marks in text for text in old)
     assert any("Nora lives in [[Ghent]]." in text for text in old)
     block = f"## Home\n\n- Her home is [[Faro]]. <!-- {new} -->"
-    assert files["profile.md"] == f"# Nora\n\n{BEGIN}\n\n{block}\n\n{END}\n"
+    profile = f"# Nora\n\n{BEGIN}\n\n{block}\n\n{END}\n"
+    assert files["profile.md"] == f"---\ntype: profile\n---\n\n{profile}"
 
 
 @pytest.mark.parametrize("is_review", [False, True])
@@ -804,12 +805,12 @@ def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     assert user.memory(path).text.endswith(f"---\n\n{said}\n")
     front = user.memory(path).front
     assert front["importance"] == 7
-    assert front["source"] == [f"{SESSION}:6", SESSION.replace("05-08", "06-02") + ":6"]
+    assert front["source"] == [f"{SESSION}:7", SESSION.replace("05-08", "06-02") + ":7"]
     assert f"- {said} <!-- {path} -->" in user.memory("profile.md").text
 
 
 def test_what_a_person_asked_for_keeps_its_weight_and_its_keys(user: Folder) -> None:
-    source = f"{talk(user, MAY, 'My vet is Dr Ferrer.')}:6"
+    source = f"{talk(user, MAY, 'My vet is Dr Ferrer.')}:7"
     how = {"importance": 9, "tags": ["cat"], "metadata": {"colour": "red: dark"}}
     [path] = remember(user, "The vet is Ferrer.", MAY, source=source, **how).paths
     right = note("The vet is Ferran.", "Ferran", update="Ferrer", importance=3)

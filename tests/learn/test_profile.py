@@ -21,6 +21,7 @@ from filemem.store.users import StoreFolder
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"
 MARK = f"<!-- {TEA} -->"
+HEAD = "---\ntype: profile\n---\n\n"
 
 
 def shown(user: Folder) -> str:
@@ -48,7 +49,7 @@ def nora(user: Folder) -> Folder:
         "ADD"
     ]
     line = f"- Nora drinks oolong. {MARK}"
-    assert shown(user) == f"# Nora\n\n{BEGIN}\n\n## Likes\n\n{line}\n\n{END}\n"
+    assert shown(user) == f"{HEAD}# Nora\n\n{BEGIN}\n\n## Likes\n\n{line}\n\n{END}\n"
     return user
 
 
@@ -104,9 +105,9 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
     before = shown(user)
     assert "shorten it by hand" in str(maintain(user, JUNE, chooses))
     assert shown(user) == before
-    chooses.answer = "- 1\n- 3\n- [10], 11."
+    chooses.answer = "- 1\n- 3\n- [11], 12."
     maintain(user, JUNE, chooses)
-    assert "10. - Nora has a house in Faro" in chooses.told[0]
+    assert "11. - Nora has a house in Faro" in chooses.told[0]
     assert "<!-- facts" not in chooses.told[0]
     after = shown(user)
     assert "Ghent" in after and "oolong" in after and "My own words. 3" in after
@@ -146,7 +147,7 @@ def test_a_fact_that_holds_the_mark_of_another_keeps_its_line(user: Folder) -> N
 def test_check_names_the_line_whose_fact_has_another_name_now(nora: Folder) -> None:
     Path(nora.root, TEA).rename(Path(nora.root, "facts/2026-05-08-茶.md"))
     assert [(one.path, one.line) for one in overview.problems(nora)] == [
-        ("profile.md", 7)
+        ("profile.md", 11)
     ]
 
 
@@ -195,7 +196,7 @@ def test_a_line_follows_a_fact_that_a_person_edits_or_ends(nora: Folder) -> None
         "---\nvalid_until: 2026-06-03\n---\nNora drinks oolong, cold.\n"
     )
     maintain(nora, JULY, None)  # without a model
-    assert shown(nora).rstrip() == "# Nora", (
+    assert shown(nora).rstrip() == f"{HEAD}# Nora", (
         "a section that holds nothing any more goes"
     )
 

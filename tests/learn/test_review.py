@@ -82,19 +82,19 @@ TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
 WALKED = f"""
 1 of 3, proposed/{HOME}
   I live in Ghent.
-  sessions/2026/2026-05-08-1356-talk.md:6  Nora: I live in Ghent.
+  sessions/2026/2026-05-08-1356-talk.md:7  Nora: I live in Ghent.
 {ASK}a
 remembered {HOME}: I live in Ghent.
 
 2 of 3, proposed/{NUTS}
   I'm allergic to walnuts.
-  sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
+  sessions/2026/2026-05-08-1356-talk.md:11  Nora: I'm allergic to walnuts.
 {ASK}r
 rejected
 
 3 of 3, proposed/{TEA}
   My favourite tea is oolong.
-  sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
+  sessions/2026/2026-05-08-1356-talk.md:9  Nora: My favourite tea is oolong.
 {ASK}s
 [0]"""
 
@@ -135,8 +135,11 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     said = review(user, "e\n", VISUAL=str(editor))
     assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in said
     whole = user.memory(path).text
-    source = "source: sessions/2026/2026-05-08-1356-talk.md:6\nsection: home\n"
-    assert whole == f"---\n{source}---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+    source = "source: sessions/2026/2026-05-08-1356-talk.md:7\nsection: home\n"
+    assert (
+        whole
+        == f"---\ntype: fact\n{source}---\n\nNora lives in [[Ghent]], at the Coupure.\n"
+    )
     talk(user, JUNE, "As you know I live in Ghent.")
     consolidated(user)
     review(user, "", "--accept-all")
@@ -205,7 +208,7 @@ def test_a_wish_to_forget_is_deleted_on_a_yes_and_forgotten_on_a_no(
 ) -> None:
     review(user, "", "--accept-all")
     path = talk(user, JUNE, "Forget the walnuts.", "Fine.")
-    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M2"]}
+    wish = {"asked": "1:7", "lines": ["1:7"], "memories": ["M2"]}
     list(consolidate.run(user, JUNE, Reader(forget=[wish])))
     assert "1 proposal " in status(user)
     assert "walnuts" in kept(user)[NUTS]
@@ -225,7 +228,7 @@ def test_a_wish_to_forget_that_another_job_keeps_waiting_is_not_lost(
 ) -> None:
     review(user, "", "--accept-all")
     talk(user, JUNE, "Forget the walnuts.", "Fine.")
-    wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M2"]}
+    wish = {"asked": "1:7", "lines": ["1:7"], "memories": ["M2"]}
     list(consolidate.run(user, JUNE, Reader(forget=[wish])))
     with ThreadPoolExecutor(1) as other, user.job_lock():
         accepting = other.submit(User(user).review()[0].accept)

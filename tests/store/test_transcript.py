@@ -38,7 +38,8 @@ def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
     assert chat.path == "sessions/2026/2026-11-20-0930-shall-we-go-to-kyoto.md"
     memory = folder.memory(chat.path)
     began = dt.datetime(2026, 11, 20, 9, 30)
-    assert memory.front == {"date": began, "timezone": "Europe/Lisbon"}
+    front = {"type": "session", "date": began, "timezone": "Europe/Lisbon"}
+    assert memory.front == front
     assert memory.lines[line - 1 :] == [
         "- **ann** 09:30: Shall we go to Kyoto in May?",
         "  I'd love to.",

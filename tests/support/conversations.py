@@ -28,7 +28,7 @@ def talk(
 ) -> str:
     """A session in which the user and the assistant (or these `speakers`) take turns.
 
-    Returns its path; the first turn is on line 6.
+    Returns its path; the first turn is on line 7.
     """
     names = [*speakers] or [user.name, ASSISTANT]
     turns = [
