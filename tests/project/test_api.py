@@ -585,14 +585,19 @@ def test_a_disk_that_refuses_is_one_error_with_its_cause(nora: User) -> None:
 
 
 def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path) -> None:
+    """And nothing else does, of that and of what the manual shows."""
     code = "from filemem import Store\nimport filemem\n"
     code += (
         "Store('m', clock=None).user('a').remember('x').path.upper()\nfilemem.Sture\n"
     )
     (tmp_path / "code.py").write_text(code)
+    examples = [ROOT / "docs/examples/chat_service.py"]
+    for number, block in enumerate(BLOCKS):
+        examples.append(tmp_path / f"block{number}.py")
+        examples[-1].write_text(block)
     # With the settings of the project, which are strict, so that its cache serves.
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", str(tmp_path / "code.py")],
+        [sys.executable, "-m", "mypy", str(tmp_path / "code.py"), *examples],
         cwd=ROOT,
         capture_output=True,
         text=True,
