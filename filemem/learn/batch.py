@@ -154,7 +154,7 @@ def _conversation(
     before = unread[0].before
     for turn in [*before, *unread]:
         shown = replace(turn, text=redact(turn.text).text)
-        if not shown.text.strip():
+        if not shown.shown.strip():
             continue
         if turn.day != day:
             lines.append(f"{day_in_words(turn.day)}:")

@@ -14,9 +14,10 @@ from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import is_archived, live, when_of
 from filemem.store.roles import Role
-from filemem.text.plain import both_ends
+from filemem.text.plain import both_ends, count_tokens
 
 MACHINE_TOKENS = 30  # of each end of what an assistant or a tool said
+SHORT_REPLY_TOKENS = 30  # of a person, which may lean on what an assistant said
 PERSON_TOKENS = 3_000  # of each end of what a person said
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
@@ -54,6 +55,8 @@ class SaidTurn:
         digest: of its words; the log knows it by this.
         is_machine: whether an assistant's, a tool's or a document's words are in it.
         is_own: whether it is the turn of the person whose memories these are.
+        is_passed_over: whether an assistant said it, and no short reply follows that
+            leans on it.
         before: the turns right before it.
     """
 
@@ -65,6 +68,7 @@ class SaidTurn:
     digest: str
     is_machine: bool = False
     is_own: bool = True
+    is_passed_over: bool = False
     before: tuple["SaidTurn", ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -81,8 +85,11 @@ class SaidTurn:
     def shown(self) -> str:
         """What a model reads of it: of what is long, and of a machine's, both ends.
 
-        On the last ones a short reply leans: "the second one, please".
+        Of an assistant's turn nothing, unless a short reply leans on it: "the second
+        one, please".
         """
+        if self.is_passed_over:
+            return ""
         limit = MACHINE_TOKENS if self.is_machine else PERSON_TOKENS
         return both_ends(self.text, limit)
 
@@ -152,9 +159,11 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
     session = _session(memory, passages, frozenset(digests), changed)
     own_names = set(map(display, folder.own_names()))
     before: list[SaidTurn] = []
-    for passage, said in zip(passages, digests, strict=True):
+    for place, (passage, said) in enumerate(zip(passages, digests, strict=True)):
         name = speaker(memory, passage)
-        is_machine = memory.role(passage.speaker) is not Role.PERSON
+        role = memory.role(passage.speaker)
+        is_machine = role is not Role.PERSON
+        is_leaned_on = _is_short_reply(memory, passages[place + 1 : place + 2])
         turn = SaidTurn(
             session=session,
             line=passage.line,
@@ -164,10 +173,19 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
             digest=said,
             is_machine=is_machine,
             is_own=not is_machine and name in own_names,
+            is_passed_over=role is Role.ASSISTANT and not is_leaned_on,
             before=tuple(before[-CONTEXT_TURNS:]),
         )
         before.append(turn)
         yield turn
+
+
+def _is_short_reply(memory: Memory, following: Iterable[Passage]) -> bool:
+    """Tell whether what follows a turn, if anything does, is a person's short reply."""
+    for passage in following:
+        is_short = count_tokens(passage.text) <= SHORT_REPLY_TOKENS
+        return is_short and memory.role(passage.speaker) is Role.PERSON
+    return False
 
 
 def _session(

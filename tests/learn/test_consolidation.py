@@ -88,7 +88,7 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
     user: Folder,
 ) -> None:
     """Relative days are resolved."""
-    talk(user, MAY, "I live in Ghent.", "Nice.")
+    talk(user, MAY, "I live in Ghent.", "Nice.", "Yes.")
     path = talk(user, JUNE, "Met Tom yesterday.\n> Hi!\n\nOK.", "Good.")
     user.append(path, "- **nora** 2026-06-03 00:10: Tom comes tomorrow.\n")
     cost = consolidate.cost(user, None).facts
@@ -132,6 +132,18 @@ def test_a_long_turn_is_cut_and_that_is_told(user: Folder) -> None:
     told = "".join(reader.told)
     assert "harness or the belt?\n[1:9] Nora: The first one." in told
     assert "I keep bees" in told and len(told) < 60_000
+
+
+def test_of_an_assistant_only_that_is_read_on_which_a_short_reply_leans(
+    user: Folder,
+) -> None:
+    answer = "I live in Ghent. " * 20
+    talk(user, MAY, "Hi.", "Bread or cake?", "Cake.", "Enjoy it!", answer, "Nice.")
+    reader = Reader(note("Nora has cake.", "Cake."))
+    assert len(remembered(user, JUNE, reader)) == 1
+    assert "Bread or cake?" in reader.told[0]
+    assert "Enjoy" not in reader.told[0] and "Nice" not in reader.told[0]
+    assert waiting(user) == 0
 
 
 def test_what_a_turn_leans_on_is_shown_with_it(user: Folder) -> None:
@@ -579,7 +591,7 @@ def test_a_wish_in_a_turn_of_one_s_own_steers_at_once_however_it_is_laid_out(
 def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_counts_little(
     user: Folder,
 ) -> None:
-    talk(user, MAY, "Hm.", WISH)
+    talk(user, MAY, "Hm.", WISH, "Hm.")
     [one] = remembered(user, MAY, Reader(RHYME))
     front = user.memory(one.path).front
     assert (front["said_by"], front["confidence"]) == ("assistant", 0.3)
@@ -597,7 +609,7 @@ def test_what_others_or_an_assistant_say_changes_no_wish_and_no_word_of_the_pers
     brief = note("Nora wants brief answers.", "Answer briefly", kind="lesson")
     assert kept(user, MAY, "Answer briefly. I live in Ghent.", brief, GHENT)
     before = tree(user)
-    talk(user, JUNE, "Hm.", f"{WISH} You live in Faro.")
+    talk(user, JUNE, "Hm.", f"{WISH} You live in Faro.", "Hm.")
     more: dict[str, Any] = {how: "brief"}
     rhyme = note("Nora wants answers in rhyme.", "in rhyme", kind="lesson", **more)
     faro = note("Nora lives in Faro.", "live in Faro", **more | {how: "Ghent"})
