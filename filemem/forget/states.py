@@ -225,8 +225,8 @@ class _Observer:
         )
 
     def _has_ended(self, memory: Memory) -> bool:
-        if memory.kind not in ("facts", "lessons"):
-            return False
+        if memory.kind not in ("facts", "lessons") or "day" in memory.metadata:
+            return False  # an event stays true, and fades from its last day
         since = memory.metadata.get("valid_from", dt.date.min)
         until = memory.metadata.get("valid_until", dt.date.max)
         return bool(until < self.today and since <= self.today)

@@ -136,9 +136,11 @@ def _dates_told(memory: Memory) -> list[tuple[int, int, int]]:
     """Return the dates in the texts of a memory, as an IndexedFile has them.
 
     Those without a year are the nearest to the day on which they were said; a memory
-    without a day has none.
+    without a day has none. A summary has none, as its lines rank by what they retell.
     """
     found: list[tuple[int, int, int]] = []
+    if memory.kind == "summaries":
+        return found
     for number, window in enumerate(memory.windows):
         passage = memory.passages[window.place]
         said_on = passage.day or memory.date

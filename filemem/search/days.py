@@ -142,16 +142,16 @@ def _mentions(
     """
     mentions = dates.mentioned(question, today)
     is_to_come = any(mention.span.start > today for mention in mentions)
-    if is_to_come or _any_known(corpus, mentions):
+    if is_to_come or _any_dated(corpus, mentions):
         return mentions
     from_newest = dates.mentioned(question, newest)
-    return from_newest if _any_known(corpus, from_newest) else mentions
+    return from_newest if _any_dated(corpus, from_newest) else mentions
 
 
-def _any_known(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
-    """Say whether a memory is of what one of the mentions may name."""
+def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
+    """Say whether anything was said on the days that the mentions may name."""
     for mention in mentions:
-        if any(_is_known(corpus, span) for span in mention.spans):
+        if any(corpus.dated(DayRange.of(span)) for span in mention.spans):
             return True
     return False
 
@@ -167,8 +167,7 @@ def _settled(mention: Mention, corpus: Corpus) -> Mention:
 def files_of(corpus: Corpus, days: Collection[DayRange]) -> list[IndexedFile]:
     """Return the files that are of some days, each once.
 
-    These were said on one of them, name one by date, are of an event on one, or tell
-    what held then. All days count alike.
+    These were said on one of them, are of an event on one, or tell what held then.
 
     Args:
         corpus: the files with their days.
@@ -181,17 +180,20 @@ def files_of(corpus: Corpus, days: Collection[DayRange]) -> list[IndexedFile]:
         for entry in corpus.dated(one):
             files[entry.path] = entry
     for entry in corpus.files:
-        if entry.naming(days) or tells_of(entry, days):
+        if tells_of(entry, days):
             files[entry.path] = entry
     return list(files.values())
+
+
+def is_named(corpus: Corpus, days: DayRange) -> bool:
+    """Say whether a text names one of some days by date."""
+    return any(entry.naming([days]) for entry in corpus.files)
 
 
 def _is_known(corpus: Corpus, span: Span) -> bool:
     """Say whether something was said on one of the days, or names one."""
     days = DayRange.of(span)
-    if corpus.dated(days):
-        return True
-    return any(entry.naming([days]) for entry in corpus.files)
+    return bool(corpus.dated(days)) or is_named(corpus, days)
 
 
 def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayRange]:

@@ -4,7 +4,7 @@ import datetime as dt
 
 from filemem.index import Corpus
 from filemem.search.candidates import Candidates
-from filemem.search.days import files_of
+from filemem.search.days import files_of, is_named
 from filemem.search.query import Query
 from filemem.search.results import Hit
 from filemem.search.search_request import SearchRequest
@@ -100,7 +100,7 @@ def _undated(query: Query, corpus: Corpus, hits: list[Hit]) -> list[DayRange]:
         return []
     entries = corpus.files
     for days in query.days:
-        if files_of(corpus, (days,)):
+        if files_of(corpus, (days,)) or is_named(corpus, days):
             return []
     newest = max((entry.date for entry in entries), default=0)
     return [days for days in query.days if days.first <= newest]

@@ -60,6 +60,22 @@ class SearchRequest:
             return self.weights.assistant
         return 1.0
 
+    def naming(self, entry: IndexedFile) -> set[int]:
+        """Return the passages of a file that a date in their text puts on a day asked
+        for.
+
+        In a conversation that is a day to come: what is past was told of in its days.
+        """
+        days = self.query.days
+        if entry.kind == "sessions":
+            days = self._days_to_come
+        return entry.naming(days)
+
+    @functools.cached_property
+    def _days_to_come(self) -> tuple[DayRange, ...]:
+        now = self.today.toordinal()
+        return tuple(days for days in self.query.days if days.last > now)
+
     @functools.cached_property
     def _days(self) -> tuple[DayRange, ...]:
         """The days that the question names, else today."""

@@ -22,14 +22,16 @@ def held_days(entry: IndexedFile) -> DayRange:
     """Return the days on which a memory holds; an end that is not known is open.
 
     One that replaced another holds from its own date on, one that was replaced until
-    the day before it was.
+    the day before it was. An event stays true: `valid_until` is its last day.
     """
     if _LIMITS.isdisjoint(entry.particulars):
         return _ALWAYS
     first = _day(entry, "valid_from") or FIRST_DAY
     if first == FIRST_DAY and entry.particulars.get("supersedes"):
         first = entry.date or FIRST_DAY
-    last = _day(entry, "valid_until") or LAST_DAY
+    last = LAST_DAY
+    if not entry.event_day:
+        last = _day(entry, "valid_until") or LAST_DAY
     replaced_by = successor(entry)
     if replaced_by:
         when = when_of(replaced_by)
@@ -49,7 +51,9 @@ def tells_of(entry: IndexedFile, days: Iterable[DayRange]) -> bool:
             not known is open.
     """
     if entry.event_day:
-        return any(asked.holds(entry.event_day) for asked in days)
+        last = _day(entry, "valid_until") or entry.event_day
+        event = DayRange(entry.event_day, last)
+        return any(map(event.overlaps, days))
     if _INTERVAL.isdisjoint(entry.particulars):
         return False
     return any(map(held_days(entry).overlaps, days))
@@ -71,7 +75,9 @@ def held_note(entry: IndexedFile, day: dt.date) -> str:
     Of one that replaced another that is its own date, said only before that day.
     """
     since = _iso(entry, "valid_from")
-    until = _iso(entry, "valid_until")
+    until = ""
+    if not entry.event_day:
+        until = _iso(entry, "valid_until")
     first = held_days(entry).first
     if not since and day.toordinal() < first:
         since = str(dt.date.fromordinal(first))
@@ -83,7 +89,10 @@ def held_note(entry: IndexedFile, day: dt.date) -> str:
 
 
 def successor(entry: IndexedFile) -> str:
-    """Return the path of what replaced a memory; '' if nothing did."""
+    """Return the path of what replaced a memory; '' if nothing did.
+
+    It is as the front matter names it, whether or not such a memory is there.
+    """
     return str(entry.particulars.get("superseded_by") or "")
 
 

@@ -121,12 +121,12 @@ class Teller:
 
 
 def facts_found(read: Read, questions: list[str], today: dt.date) -> int:
-    """How many facts are among the first ten hits for each question."""
+    """How many facts that hold a third of it are among ten hits for each question."""
     user = Store(read.folder.store).user(read.folder.name)
     count = 0
     for question in questions:
         hits = user.search_files(question, limit=10, today=today)
-        count += sum(hit.kind == "facts" for hit in hits)
+        count += sum(hit.kind == "facts" and hit.strength > 1 / 3 for hit in hits)
     return count
 
 

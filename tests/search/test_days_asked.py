@@ -249,7 +249,10 @@ since 2023?                2023-01-01  holds
 def test_what_is_before_or_after_a_time_is_not_in_it(
     tmp_path: Path, query: str, day: str, end: str
 ) -> None:
-    """*Since* and *until* have the time itself."""
+    """*Since* and *until* have the time itself.
+
+    The days before a month are those up to the last of the month before.
+    """
     lay(tmp_path / "ann", {"facts/2023-05-10-a.md": "Ann is in Lagos.\n"})
     corpus = Index(StoreFolder(tmp_path).folder("ann")).corpus()
     [days] = named_days(query, corpus, TODAY).ranges
@@ -329,3 +332,18 @@ def test_a_superseded_fact_is_never_shown_alone(tmp_path: Path) -> None:
     ann = Store(tmp_path).user("ann")
     hits = ann.search_files("Was Ann in Faro in March 2022?", limit=1)
     assert [hit.path for hit in hits] == [faro, lagos]
+
+
+def test_an_event_of_a_month_stays_true_when_the_month_is_over(tmp_path: Path) -> None:
+    """Its last day ends no fact.
+
+    It fades as any other event does, and is found by each day of its month.
+    """
+    front = "---\nkind: event\nday: 2026-03-01\nvalid_until: 2026-03-31\n---\n"
+    files = {"facts/2026/2026-03-11-rory.md": f"{front}Rory broke his wrist.\n"}
+    lay(tmp_path / "ann", files)
+    Store(tmp_path).user("ann").maintain(dt.date(2026, 5, 1))
+    answer = ask(tmp_path, {}, "Who broke a wrist?", dt.date(2026, 5, 2))
+    assert "Rory broke" in answer
+    assert "archive/" not in answer and "held until" not in answer
+    assert "Rory broke" in ask(tmp_path, {}, "What happened on 20 March 2026?")
