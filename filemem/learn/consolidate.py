@@ -243,7 +243,8 @@ class Reading:
         """Decide about each claim, and carry it out before the next.
 
         What one claim has become the next may end, by its label, but not reword: the
-        words of the first would be lost.
+        words of the first would be lost. It ends what it names by such a label, and
+        stands beside what another has reworded.
 
         Args:
             claims: in the order of the answer.
@@ -257,10 +258,12 @@ class Reading:
         said: set[str] = set()
         sections: dict[str, str] = {}
         for number, claim in enumerate(claims, 1):
+            is_of_answer = not paths.keys().isdisjoint(claim.targets)
             targets = tuple(paths.get(one, one) for one in claim.targets)
             claim = replace(claim, targets=targets)
             if claim.action is Action.UPDATE and not said.isdisjoint(targets):
-                claim = replace(claim, action=Action.ADD)
+                action = Action.SUPERSEDE if is_of_answer else Action.ADD
+                claim = replace(claim, action=action)
             done = writer.carry_out(self._decide(claim))
             self.known.note(done)
             paths[f"F{number}"] = done.path

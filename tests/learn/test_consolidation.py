@@ -714,11 +714,14 @@ def test_a_supersession_keeps_the_old_files_and_its_successor_takes_over_their_l
     assert files["profile.md"] == f"---\ntype: profile\n---\n\n{profile}"
 
 
+@pytest.mark.parametrize("action", ["supersede", "update"])
 @pytest.mark.parametrize("is_review", [False, True])
-def test_facts_of_one_answer_may_end_each_other(user: Folder, is_review: bool) -> None:
+def test_facts_of_one_answer_may_end_each_other(
+    user: Folder, is_review: bool, action: str
+) -> None:
     """By the labels F1, F2 …; what a person told first is then in the archive."""
     lisbon = note("Nora lives in [[Lisbon]].", "in Lisbon", section="home")
-    first = {"action": "supersede", "memory": ["F1"]}
+    first = {"action": action, "memory": ["F1"]}
     porto = note("Nora lives in [[Porto]].", "to Porto", section="home", **first)
     talk(user, MAY, "I was in Lisbon till May, then moved to Porto.")
     read(user, MAY, Reader(lisbon, porto), review=is_review)
