@@ -200,7 +200,8 @@ def _search(
         return []
     hits = []
     for hit in found.hits:
-        if hit.strength or hit.features.day or hit.features.meaning:
+        found_by = hit.features
+        if found_by.by_word or found_by.day or found_by.meaning:
             hits.append(hit)
     return sorted(hits, key=lambda hit: hit.score, reverse=True)
 
