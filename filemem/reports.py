@@ -7,7 +7,7 @@ from threading import Event
 from filemem.errors import Stopped
 from filemem.learn.records import Action, Decision
 from filemem.llm.model import Messages, Model, OnText, Reply, Tools
-from filemem.store.folder import JobDone
+from filemem.store.folder import JobDone, Tell
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,7 @@ class MeteredModel:
         stop: once it is set, no more is asked.
     """
 
-    def __init__(
-        self, model: Model, tell: Callable[..., None], stop: Event | None
-    ) -> None:
+    def __init__(self, model: Model, tell: Tell, stop: Event | None) -> None:
         self.name = model.name
         self.requests = 0
         self.tokens_in = 0

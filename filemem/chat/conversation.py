@@ -402,7 +402,7 @@ class Conversation:
             ModelError: it fails, or says nothing in the end.
         """
         seen = self.view()
-        if [one.text for one in seen.turns[-1:]] != [turn.said.text]:
+        if seen.turns[-1].text != turn.said.text:
             turn.tell(Notice(TOO_LONG))
         turn.recalled = citations.cited(dict(seen.beside).get("recalled", ""))
         while True:

@@ -90,7 +90,7 @@ class IndexedFile:
         """Return the day of the event that it tells of as an ordinal; 0 for none."""
         return self.days[-1] if "day" in self.particulars else 0
 
-    def naming(self, days: Iterable[DayRange]) -> set[int]:
+    def passages_naming(self, days: Iterable[DayRange]) -> set[int]:
         """Return the numbers of its passages that name some days by date.
 
         Args:

@@ -163,7 +163,8 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
         name = speaker(memory, passage)
         role = memory.role(passage.speaker)
         is_machine = role is not Role.PERSON
-        is_leaned_on = _is_short_reply(memory, passages[place + 1 : place + 2])
+        is_last = place == len(passages) - 1
+        is_leaned_on = not is_last and _is_short_reply(memory, passages[place + 1])
         turn = SaidTurn(
             session=session,
             line=passage.line,
@@ -180,12 +181,10 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
         yield turn
 
 
-def _is_short_reply(memory: Memory, following: Iterable[Passage]) -> bool:
-    """Tell whether what follows a turn, if anything does, is a person's short reply."""
-    for passage in following:
-        is_short = count_tokens(passage.text) <= SHORT_REPLY_TOKENS
-        return is_short and memory.role(passage.speaker) is Role.PERSON
-    return False
+def _is_short_reply(memory: Memory, passage: Passage) -> bool:
+    """Tell whether a turn of a session is a person's, SHORT_REPLY_TOKENS at most."""
+    is_short = count_tokens(passage.text) <= SHORT_REPLY_TOKENS
+    return is_short and memory.role(passage.speaker) is Role.PERSON
 
 
 def _session(

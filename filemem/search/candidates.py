@@ -149,7 +149,8 @@ def _promising_files(
     best = best_of_files(sums, corpus)
     for_day = query_weight * request.weights.on_day
     of_days = files_of(corpus, request.query.days)
-    of_days += filter(request.naming, corpus.files)
+    if request.query.days:
+        of_days += filter(request.passages_naming, corpus.files)
     for days in request.query.days:  # told of on them, or shortly before or after
         around = DayRange(days.first - TOLD_DAYS, days.last + TOLD_DAYS)
         of_days += corpus.dated(around)

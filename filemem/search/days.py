@@ -72,8 +72,9 @@ class NamedDays:
 def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
     """Return the days that a question names.
 
-    A day or month without a year is the last such in the memory. Relative days count
-    from `today` or, where no memory is of such a day, from the newest memory.
+    A day or month without a year is the one that the memory knows. Relative days count
+    from `today` or, if all of them are past and no memory is of one, from the newest
+    memory.
 
     Args:
         question: its text.
@@ -187,7 +188,7 @@ def files_of(corpus: Corpus, days: Collection[DayRange]) -> list[IndexedFile]:
 
 def is_named(corpus: Corpus, days: DayRange) -> bool:
     """Say whether a text names one of some days by date."""
-    return any(entry.naming([days]) for entry in corpus.files)
+    return any(entry.passages_naming([days]) for entry in corpus.files)
 
 
 def _is_known(corpus: Corpus, span: Span) -> bool:

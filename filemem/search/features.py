@@ -261,7 +261,7 @@ def _matches(
     document = request.file_weight(entry)
     days = request.query.days
     is_told = bool(days) and tells_of(entry, days)
-    naming = request.naming(entry)
+    naming = request.passages_naming(entry)
     matches: list[Ranked] = []
     for number in entry.numbers:
         day = day_share(entry.day(number), days)

@@ -57,8 +57,9 @@ class Filters:
 
     def _naming(self, entry: IndexedFile) -> set[int]:
         """Return the passages of a fact that name one of the days."""
-        is_fact = entry.kind == "facts" and self.days is not None
-        return entry.naming(filter(None, [self.days])) if is_fact else set()
+        if self.days is None or entry.kind != "facts":
+            return set()
+        return entry.passages_naming([self.days])
 
 
 def read_filters(

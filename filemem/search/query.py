@@ -130,7 +130,7 @@ def parse(
 
 
 def _longest_first(pieces: Iterable[str]) -> list[str]:
-    """Return pieces of a question, folded."""
+    """Return pieces of a question, folded, so that none is cut from a longer one."""
     return sorted(map(terms.fold, pieces), key=len, reverse=True)
 
 
@@ -239,6 +239,7 @@ def _with_aliases(
             if (f" {name} " if name.isascii() else name) in folded:
                 others = sorted(terms.content(" ".join(group)))
                 for token in terms.tokens(name):
+                    # A lone digit or character of a name stands for no other.
                     stems[token] += [stem for stem in others if len(stem) > 1]
     return tuple(
         replace(word, alternatives=(*word.alternatives, *stems[word.text]))

@@ -96,15 +96,15 @@ def read_hits(
     """
     hits: dict[str, Hit] = {}
     for match in matches:
-        window = _read(index, match)
-        if window is not None:
-            hit = _hit(request, index, match, window, scores)
+        shown = _read(index, match)
+        if shown is not None:
+            hit = _hit(request, index, match, shown, scores)
             hits.setdefault(hit.place, hit)
     return sorted(hits.values(), key=lambda hit: -hit.score)
 
 
 @dataclass(frozen=True)
-class Window:
+class ShownPassage:
     """A passage as its file has it, and what of its text is shown.
 
     Attributes:
@@ -119,7 +119,7 @@ class Window:
     end: int
 
 
-def _read(index: Index, match: Ranked) -> Window | None:
+def _read(index: Index, match: Ranked) -> ShownPassage | None:
     """Read a passage; None if it is not there any more, or was forgotten.
 
     A short turn is shown whole, however it is indexed.
@@ -134,15 +134,15 @@ def _read(index: Index, match: Ranked) -> Window | None:
     if passage.text in ("", FORGOTTEN):
         return None
     if passage.speaker and len(passage.text) <= SHOWN_WHOLE_CHARS:
-        return Window(memory, passage, 0, len(passage.text))
-    return Window(memory, passage, start, end)
+        return ShownPassage(memory, passage, 0, len(passage.text))
+    return ShownPassage(memory, passage, start, end)
 
 
 def _hit(
     request: SearchRequest,
     index: Index,
     match: Ranked,
-    window: Window,
+    shown: ShownPassage,
     scores: WordScores,
 ) -> Hit:
     """Return a passage as a hit.
@@ -150,9 +150,9 @@ def _hit(
     One that names a day asked for counts as if said on it.
     """
     entry = match.entry
-    passage = window.passage
+    passage = shown.passage
     sources = _sources(entry, passage)
-    when = _last_told(entry, window.memory.when, sources)
+    when = _last_told(entry, shown.memory.when, sources)
     date = passage.day or (when.day if when else None)
     day_named = first_day_named(passage.text, date, request.query.days)
     read = _as_read(request, match, passage, names_day=bool(day_named))
@@ -165,12 +165,12 @@ def _hit(
         time=passage.time,
         date=date,
         when=when,
-        title=window.memory.told_title,
+        title=shown.memory.told_title,
         score=read.score,
         strength=scores.strength(match.number),
         held=scores.held(match.number),
-        excerpt=_excerpt(window, request.query),
-        is_cut=window.end - window.start < len(passage.text),
+        excerpt=_excerpt(shown, request.query),
+        is_cut=shown.end - shown.start < len(passage.text),
         note=_note(entry, match.successor, request.today),
         replaced=_replaced(request, index, entry),
         newer=match.successor.path if match.successor else "",
@@ -228,13 +228,13 @@ def _last_told(
     return when
 
 
-def _excerpt(window: Window, query: Query) -> str:
+def _excerpt(shown: ShownPassage, query: Query) -> str:
     """Return what is shown of a text, with a mark where more of it stands."""
-    text = window.passage.text
-    excerpt = text[window.start : window.end].strip()
-    if window.start:
+    text = shown.passage.text
+    excerpt = text[shown.start : shown.end].strip()
+    if shown.start:
         excerpt = f"… {excerpt}"
-    if window.end < len(text):
+    if shown.end < len(text):
         excerpt = f"{excerpt} …"
     stems = {word.stem for word in query.words}
     for word in query.words:

@@ -60,7 +60,7 @@ class SearchRequest:
             return self.weights.assistant
         return 1.0
 
-    def naming(self, entry: IndexedFile) -> set[int]:
+    def passages_naming(self, entry: IndexedFile) -> set[int]:
         """Return the passages of a file that a date in their text puts on a day asked
         for.
 
@@ -69,7 +69,7 @@ class SearchRequest:
         days = self.query.days
         if entry.kind == "sessions":
             days = self._days_to_come
-        return entry.naming(days)
+        return entry.passages_naming(days)
 
     @functools.cached_property
     def _days_to_come(self) -> tuple[DayRange, ...]:

@@ -20,8 +20,16 @@ DESCRIBING = frozenset(
 OF_FACTS = frozenset("kind day retold_by said_by tool calls success".split())
 # The program's own lines for the Open Knowledge Format, in which there are no words.
 FORMAL = frozenset(
-    "type: fact;type: session;type: lesson;type: summary;type: profile;type: forget;"
-    "type: note;status: deprecated".split(";")
+    (
+        "type: fact",
+        "type: session",
+        "type: lesson",
+        "type: summary",
+        "type: profile",
+        "type: forget",
+        "type: note",
+        "status: deprecated",
+    )
 )
 
 

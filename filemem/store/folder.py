@@ -12,7 +12,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files, person
@@ -39,6 +39,19 @@ Progress = Callable[[int, int], None]
 
 def no_progress(done: int, total: int) -> None:
     """Progress that is shown to nobody."""
+
+
+class Tell(Protocol):
+    """Hears what happens to a user's memories."""
+
+    def __call__(self, kind: str, count: int, *tokens: int) -> None:
+        """Hear that it happened, and how often.
+
+        Args:
+            kind: of a MemoryEvent.
+            count: how many turns, hits, requests or memories.
+            tokens: of a request those that went in and came out.
+        """
 
 
 class JobDone(NamedTuple):
@@ -100,8 +113,7 @@ class Folder:
         self.drafts: frozenset[str] = frozenset()
         # What others keep of it for as long as it lives.
         self.cached: dict[str, Any] = {}
-        # Hears the kind of what happens here, how often, and a request's tokens.
-        self.tell: Callable[..., None] = _heard_by_nobody
+        self.tell: Tell = _heard_by_nobody  # until a program listens
 
     @cached_property
     def is_own(self) -> bool:

@@ -31,19 +31,11 @@ from filemem.text.terms import simplified
 
 QUOTE_CHARACTERS = 1000  # before an expression in which a quote is looked for
 MAX_VAGUE_DAYS = 7  # of what a bound names that its words look back on
-
 MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little of a day
-
 DATE_CHARACTERS = 20  # of a date before its month and behind the day
 
 _NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
 _NUMBER = re.compile(r"\d|月")
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-_DATE_CUE = re.compile(
-    r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{4}|月"
-    rf"|{_MONTH}[a-z.]*\s{{1,3}}\d|\d(?:st|nd|rd|th)?,?\s{{1,3}}(?:of\s)?{_MONTH}",
-    re.IGNORECASE,
-)
 _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 # The name of a file that is cited: its words are of its own day.
 _CITED = re.compile(r"(?<=/\d{4}-\d\d-\d\d)-[^\s/]+?\.(?:md|ya?ml|txt)\b")
@@ -149,19 +141,17 @@ def settled(text: str, today: date) -> Iterator[Span]:
 def dates_in(text: str, today: date) -> Iterator[Span]:
     """Yield the dates of a text that `settled` yields, and days to come like next week.
 
-    It is quick, as only what stands around a month or a row of numbers is read.
+    It is quick, as of most texts only what stands around a month or a row of numbers is
+    read. A date may come twice.
 
     Args:
         text: in English or Chinese.
         today: the day to which a date without a year is nearest.
     """
-    lowered = simplified(text.lower())
-    cues = tables.parts("dates.txt")["coming cues"].split()
-    if any(cue in lowered for cue in cues):
-        yield from (span for span in settled(text, today) if span.start > today)
+    yield from _days_to_come(text, today)
     if not _NUMBER.search(text):
         return
-    for cue in _DATE_CUE.finditer(text):
+    for cue in pattern("‹date cue›").finditer(text):
         first = max(0, cue.start() - DATE_CHARACTERS)
         around = text[first : cue.end() + DATE_CHARACTERS]
         for mention in mentioned(around, today):
@@ -169,6 +159,22 @@ def dates_in(text: str, today: date) -> Iterator[Span]:
                 continue
             if not mention.relative and _is_settled(mention, around, today):
                 yield nearest(mention, today)
+
+
+def _days_to_come(text: str, today: date) -> Iterator[Span]:
+    """Yield the days after today that a text settles, such as those of next week.
+
+    Args:
+        text: in English or Chinese; one without a cue, as most are, is not read.
+        today: the day from which they count.
+    """
+    lowered = simplified(text.lower())
+    cues = tables.parts("dates.txt")["coming cues"].split()
+    if not any(cue in lowered for cue in cues):
+        return
+    for span in settled(text, today):
+        if span.start > today:
+            yield span
 
 
 def _is_settled(mention: Mention, text: str, today: date) -> bool:
