@@ -90,9 +90,11 @@ def _turn(text: str, path: str = NEW) -> Callable[[Folder], object]:
 
 def _imported(user: Folder, *, in_git: bool = False) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        file.write(
-            json.dumps({"messages": [{"role": "user", "content": "I keep two goats."}]})
-        )
+        talk = {
+            "created_at": AT.isoformat(),
+            "messages": [{"role": "user", "content": "I keep two goats."}],
+        }
+        file.write(json.dumps(talk))
         file.flush()
         store = StoreFolder(user.store)
         if in_git:
