@@ -3,8 +3,9 @@
 Words match together, in any order, each whole: a plain word ends where its letters end;
 an address, a path, a number or a code also where what joins it to more begins, so that
 `bob@example.com` is not found in `bob@example.com.uk`. In a script without gaps a word
-matches anywhere. The same thing matches in another form: with other separators, in
-another case, without accents, with leading zeros.
+matches anywhere, and so does an emoji, which is a word by itself. The same thing
+matches in another form: with other separators, in another case, without accents, with
+leading zeros.
 """
 
 import os
@@ -37,6 +38,8 @@ _CJK = (
 _LETTER = rf"[^\W{_CJK}]"  # of a script that sets words apart; digits and _ too
 _JOINT = r"[.@/\\+-]"  # what may join a word to more of the same name
 _IDENTIFIER = re.compile(rf"\d|{_JOINT}")
+_SIGN = re.compile(terms.SIGN)
+_NO_WORD = re.compile(rf"(?:(?!{terms.SIGN})[\W_])+")
 _GAPS = re.compile(r"[\s，。、；：！？「」《》…]+")
 _AROUND = ".,;:!?\"'()[]{}<>*"  # what may stand around a word
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -62,16 +65,17 @@ class Matcher:
     """A test of texts: for words, all of which must stand in one, or for whole lines.
 
     Args:
-        words: what a person named; what holds no letter and no digit is left out.
+        words: what a person named; what holds no letter, digit or emoji is left out.
     """
 
     def __init__(self, words: str = "") -> None:
         self.words = words
         self._lines = set[str]()
         named = list[str]()
-        for part in _GAPS.split(_BESIDE.sub("", plain(words))):
+        apart = _SIGN.sub(r" \g<0> ", plain(words))
+        for part in _GAPS.split(_BESIDE.sub("", apart)):
             word = part.strip(_AROUND).rstrip("/\\")
-            if re.search(r"[^\W_]", word):
+            if _spaced(word):
                 named.append(word)
         self._in_texts = [_pattern(word) for word in named]
         self._in_names = [_bounded(re.escape(_spaced(word))) for word in named]
@@ -121,7 +125,8 @@ class Matcher:
         """Return whether a text is the beginning of a line, as a subject may be."""
         start = re.sub(r" \d+$", "", _spaced(text))  # a second file of a name has one
         is_long = len(start.encode()) >= MIN_LINE_BYTES
-        return is_long and any(_spaced(line).startswith(start) for line in self._lines)
+        lines = (_spaced(_SIGN.sub(" ", line)) for line in self._lines)
+        return is_long and any(line.startswith(start) for line in lines)
 
 
 def plain(text: str) -> str:
@@ -133,8 +138,8 @@ def plain(text: str) -> str:
 
 
 def _spaced(text: str) -> str:
-    """Return a text as names are compared, of which the signs tell nothing."""
-    return re.sub(r"[\W_]+", " ", plain(text)).strip()
+    """Return a text as names are compared: its words and emoji."""
+    return _NO_WORD.sub(" ", plain(text)).strip()
 
 
 def _all_found(patterns: list[re.Pattern[str]], text: str) -> bool:

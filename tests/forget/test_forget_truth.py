@@ -72,6 +72,8 @@ def test_a_user_is_deleted_by_a_word_of_its_own_alone(
         ("192.168.1.5", "192.168.001.005", "192.168.1.55"),
         ("ABC-1234", "abc1234", "abc12345"),
         ("國家圖書館", "国家图书馆", "国家"),
+        ("🥐", "one🥐🥐", "🥖"),
+        ("❤️ €", "5€, ❤", "5€"),
     ],
 )
 def test_a_name_goes_in_any_form_and_ends_where_it_ends(

@@ -69,7 +69,7 @@ I walked 2000 steps for $2020
 the last time, the next step, next to each other, times don't last
 I like Fridays, every Friday, Black Friday
 on 31 February 2023
-5/7/2023
+5/7/2023, 20231301, 120230507, $20230507.25
 the other day, recently, a while ago, so long ago
 a year and a half ago, half a year ago, a few weeks ago
 两三天前，前几天，十几年前
@@ -192,6 +192,8 @@ def test_last_friday_is_the_one_before_and_next_friday_that_of_next_week(
 
 BOUNDS = """
 2023-05-07 | 2023-05-07 | 2023-05-07
+20230507 | 2023-05-07 | 2023-05-07
+2023_05_07 | 2023-05-07 | 2023-05-07
 2023-05 | 2023-05-01 | 2023-05-31
 2050 | 2050-01-01 | 2050-12-31
 in June | 2022-06-01 | 2022-06-30
