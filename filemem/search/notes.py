@@ -21,6 +21,7 @@ def search_notes(
     request: SearchRequest,
     candidates: Candidates,
     hits: list[Hit],
+    weak: int,
 ) -> list[str]:
     """Return what an answer says before its passages.
 
@@ -28,6 +29,7 @@ def search_notes(
         request: what was asked.
         candidates: where its words stand.
         hits: those that the answer shows.
+        weak: how many it would show, if all of them are weak; else 0.
     """
     corpus = request.corpus
     query = request.query
@@ -40,12 +42,14 @@ def search_notes(
         notes.append(f"No memory is dated {' or '.join(map(_in_words, undated))}.")
     if not hits:
         notes += _nothing_found(request)
-    elif query.content and not any(map(_is_to_the_point, hits)):
+    elif weak:
         notes.append("All of it is weak: no passage holds half of the question.")
+    if weak > len(hits):
+        notes.append(f"Of {weak} such passages these are the nearest.")
     return notes
 
 
-def _is_to_the_point(hit: Hit) -> bool:
+def is_to_the_point(hit: Hit) -> bool:
     """Say whether a passage holds half of the question, or is of a day asked for."""
     return hit.strength >= HALF or hit.features.is_of_day
 

@@ -47,6 +47,12 @@ REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 # A line that begins a key of a mapping, and those behind it that begin none.
 _ENTRY = re.compile(r"^[^\s#\]}-].*(?:\n(?:[ \t#\]}-].*)?$)*", re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}\s")
+_LINK = re.compile(
+    r"(?:(?:sources?|supersedes|superseded_by):|\s*-)"
+    r"(?:[\s\[\"',]+(?:archive/)?(?:facts|lessons|sessions|summaries)/[^\s\]\"',]+)+"
+    r"[\s\]\"']*$"
+)
+"""A line of front matter that names memories, and nothing else."""
 
 
 class Window(NamedTuple):
@@ -184,6 +190,10 @@ class Memory:
     def is_formal(self, number: int) -> bool:
         """Tell whether a line only says what a format asks for: no words of it."""
         return number < self.front_end and self.lines[number - 1] in FORMAL
+
+    def is_link(self, number: int) -> bool:
+        """Tell whether a line of the front matter only names other memories."""
+        return number < self.front_end and bool(_LINK.match(self.lines[number - 1]))
 
     def role(self, speaker: str) -> Role:
         """Tell whose words the turns of a speaker in this file are."""

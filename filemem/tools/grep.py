@@ -430,7 +430,8 @@ def _lines(memory: Memory, scope: _Scope) -> Iterator[_Line]:
                 days = _one_day(said_on)
         elif text and not text.startswith("  "):
             speaker = ""
-        if scope.admits(speaker, days) and not memory.is_formal(number):
+        has_words = not (memory.is_formal(number) or memory.is_link(number))
+        if has_words and scope.admits(speaker, days):
             yield _Line(path, number, text, days)
 
 

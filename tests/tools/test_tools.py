@@ -229,6 +229,17 @@ def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> No
         assert "archived" not in heading
 
 
+def test_grep_leaves_out_the_lines_of_front_matter_that_are_links(
+    root: Path, tools: Toolbox
+) -> None:
+    """A remark beside one, and a source in words, are a person's."""
+    links = 'sources:\n  - facts/2025-rum.md:3\nsupersedes: ["facts/2025-rum.md"]\n'
+    own = "- facts/rum.md # rum!\nsource: Uncle Rum's letter\naliases: [rum]\n"
+    write(root, {"facts/2026-rum.md": f"---\n{links}{own}---\n- facts/rum.md\n"})
+    found = numbered(tools.call("grep", {"pattern": "rum"}))
+    assert [line for _, line in found] == [5, 6, 7, 9]
+
+
 def walk(tools: Toolbox, tool: str, arguments: dict[str, Any]) -> list[tuple[str, int]]:
     """Every line that a call and the calls that its answers spell out show."""
     seen: list[tuple[str, int]] = []
