@@ -45,6 +45,7 @@ from filemem.learn.remember import Asked, reject
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model, ModelError
 from filemem.overview import Counts
+from filemem.overview.briefing import briefing
 from filemem.reports import (
     MemoryEvent,
     MeteredModel,
@@ -594,7 +595,7 @@ class User:
     def tools(self, *, chat: str = "") -> Toolbox:
         """Return the four tools for an agent, which show nothing of the chat of an id
         under which `add_conversation` keeps it."""
-        toolbox = Toolbox(self._folder, self.now)
+        toolbox = Toolbox(self._folder, self.now, briefing)
         toolbox.current = messages.going_on(self._folder, chat)
         return toolbox
 

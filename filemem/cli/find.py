@@ -108,9 +108,11 @@ def call_command(call: Context, tool: str, arguments: str) -> Output:
     if that is an error.
 
     Example: filemem call search_files '{"query": "What tea does Mara like?"}'"""
+    from filemem.overview.briefing import briefing  # noqa: PLC0415  slow to load
     from filemem.tools.toolbox import Toolbox  # noqa: PLC0415  which loads the index
 
-    answer = Toolbox(call.the_user(), lambda: call.now).call(tool, arguments)
+    toolbox = Toolbox(call.the_user(), lambda: call.now, briefing)
+    answer = toolbox.call(tool, arguments)
     yield Safe(answer)
     return 1 if answer.startswith("Error: ") else 0
 

@@ -8,27 +8,17 @@ the importers strip again, so that nothing is kept twice.
 
 import datetime as dt
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
-from filemem.chat.core_memory import core_memory
 from filemem.chat.recall import HOLDS, recall
 from filemem.llm import prompt
-from filemem.overview import timeline
-from filemem.store import imports, transcript
+from filemem.overview.briefing import briefing
+from filemem.store import imports
 from filemem.store.folder import CurrentConversation, Folder
-from filemem.store.paths import PROFILE
-from filemem.text.dayrange import DayRange
-from filemem.text.plain import clip_tokens, one_line
+from filemem.text.plain import clip_tokens
 
-WISHES_TOKENS = 100  # as a session begins
-PLANS_TOKENS = 80
-PROFILE_TOKENS = 180
 PROMPT_TOKENS = 260  # beside a prompt, marks aside
-NEWEST_FACTS = 100  # that are looked at for plans
-PLANS_DAYS = 60
-NEWEST_TALKS = 8
 CLIENTS = {"claude-code": "~/.claude/settings.json", "codex": "~/.codex/hooks.json"}
 """The clients that have hooks, with the files that name them."""
 ASKING = ("SessionStart", "UserPromptSubmit")  # the others end a stretch of a session
@@ -66,44 +56,6 @@ def answer(user: Folder, client: str, event: Mapping[str, Any], at: dt.datetime)
         "additionalContext": f"<filemem-context>\n{text}\n</filemem-context>",
     }
     return json.dumps({"hookSpecificOutput": put}, ensure_ascii=False)
-
-
-def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
-    """Return wishes, the profile, plans of the next days, and the newest conversations.
-
-    `short`: without these, and clipped to what a session begins with.
-    """
-    wishes, profile = core_memory(user, today)
-    plans = _plans(user, today)
-    newest = transcript.newest(user)[:NEWEST_TALKS]
-    if short:
-        wishes = clip_tokens(wishes, WISHES_TOKENS)
-        profile = clip_tokens(profile, PROFILE_TOKENS)
-        plans = clip_tokens(plans, PLANS_TOKENS)
-        newest = []
-    talks = filter(None, map(user.find, newest))
-    titles = [f"{talk.path}  {one_line(talk.title, 100)}" for talk in talks]
-    parts = [
-        wishes,
-        prompt.data(PROFILE, profile),
-        prompt.data("ahead", plans),
-        prompt.data("newest conversations", "\n".join(titles)),
-    ]
-    return "\n".join(part for part in parts if part)
-
-
-def _plans(user: Folder, today: dt.date) -> str:
-    """Return what the newest facts say of the days to come, a line each."""
-    facts = [path for path in user.paths() if path.startswith("facts/")]
-    newest = sorted(facts, key=os.path.basename)[-NEWEST_FACTS:]
-    first = today.toordinal()
-    days = DayRange(first, first + PLANS_DAYS)
-    events = timeline(user, newest.__contains__, days)
-    return "\n".join(
-        f"{one.day()} {one_line(one.text, 100)} ({one.path}:{one.line})"
-        for one in events
-        if not one.until
-    )
 
 
 def _recalled(

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO
 from filemem.errors import FilememError, in_words
 from filemem.importers.base import dig
 from filemem.learn.sessions import display
-from filemem.mcp import hooks, writing
+from filemem.mcp import writing
+from filemem.overview.briefing import briefing
 from filemem.store.folder import Folder
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
@@ -82,7 +83,7 @@ class Dispatcher:
     ) -> None:
         self._folder = folder
         self._now = now
-        self._toolbox = Toolbox(folder, now)
+        self._toolbox = Toolbox(folder, now, briefing)
         self._turn = threading.Lock()
         self._greeted = ""  # the revision in which the client of a pipe was greeted
         self._writes = write
@@ -189,8 +190,6 @@ class Dispatcher:
         """Return the answer of a tool; `Error: …` for a call that is wrong."""
         if name in writing.PARAMETERS and self._writes:
             return self._written(name, arguments)
-        if name == "search_files" and _asks_nothing(arguments):
-            return escape_controls(hooks.briefing(self._folder, self._now().date()))
         return self._toolbox.call(name, arguments)
 
     def _written(self, name: str, arguments: Any) -> str:
@@ -200,11 +199,6 @@ class Dispatcher:
             return escape_controls(done)
         except (FilememError, OSError) as error:
             return f"Error: {_sentence(in_words(error))}"
-
-
-def _asks_nothing(arguments: Any) -> bool:
-    """Return whether a search is for whatever one should know at first."""
-    return isinstance(arguments, dict) and not str(arguments.get("query", "-")).strip()
 
 
 def failed(error: ProtocolError, id: str | int | None = None) -> Message:

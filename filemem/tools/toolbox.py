@@ -43,6 +43,12 @@ LONGEST_ERROR = 1000  # characters
 class Toolbox:
     """The four tools over one user's memories.
 
+    Args:
+        folder: the user's.
+        now: returns the moment of a call.
+        briefing: returns, of a folder on a day, what a search for nothing tells, which
+            is an error without it.
+
     Attributes:
         open_files: the first line and the number of lines asked for, by path, the least
             recently used file first.
@@ -54,10 +60,16 @@ class Toolbox:
 
     schemas = _SCHEMAS
 
-    def __init__(self, folder: Folder, now: Callable[[], dt.datetime]) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        now: Callable[[], dt.datetime],
+        briefing: Callable[[Folder, dt.date], str] | None = None,
+    ) -> None:
         self._folder = folder
         self._config = config.of(folder)
         self._now = now
+        self._briefing = briefing
         self.current: CurrentConversation | None = None
         self.noting = True
         self.open_files: dict[str, tuple[int, int | None]] = {}
@@ -77,7 +89,12 @@ class Toolbox:
                     f"there is no tool {one_line(str(name))!r}; "
                     f"the tools are {', '.join(_TOOLS)}."
                 )
-            given = checked(name, arguments, _TOOLS[name])
+            given = parsed(name, arguments)
+            is_blank = not str(given.get("query", "-")).strip()
+            if self._briefing and name == "search_files" and is_blank:
+                told = self._briefing(self._folder, self._now().date())
+                return escape_controls(told or "Nothing is kept yet.")
+            given = checked(name, given, _TOOLS[name])
             return escape_controls(getattr(self, f"_{name}")(**given))
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
@@ -194,20 +211,15 @@ class Toolbox:
 # -- the check of a call ---------------------------------------------------------------
 
 
-def checked(
-    name: str, arguments: str | dict[str, Any], schema: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of a call, without those that are null or empty.
-
-    A whole number may be written `2.0` or `"2"`.
+def parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call as an object.
 
     Args:
         name: of the tool.
         arguments: an object, or its JSON.
-        schema: a JSON Schema of the tool's arguments.
 
     Raises:
-        FilememError: the call is wrong; the sentence says how to put it right.
+        FilememError: they are none.
     """
     try:
         given = arguments
@@ -222,9 +234,27 @@ def checked(
         raise FilememError(
             f"the arguments of {name} are no JSON object; send an object."
         )
+    return given
+
+
+def checked(
+    name: str, arguments: dict[str, Any], schema: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a call, without those that are null or empty.
+
+    A whole number may be written `2.0` or `"2"`, and a text as a number.
+
+    Args:
+        name: of the tool.
+        arguments: as they were sent.
+        schema: a JSON Schema of the tool's arguments.
+
+    Raises:
+        FilememError: the call is wrong; the sentence says how to put it right.
+    """
     known = schema["properties"]
     values: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in arguments.items():
         if key not in known:
             raise FilememError(
                 f"{name} has no argument {one_line(key)!r}; "
@@ -246,12 +276,14 @@ def _text(what: str, value: Any, schema: dict[str, Any]) -> str:
 
     Args:
         what: the argument and its tool, as an error names them.
-        value: what was sent.
+        value: what was sent: text, or a number such as a year.
         schema: of the argument.
 
     Raises:
         FilememError: it is no text, too long, or none of the choices.
     """
+    if type(value) is int:
+        value = str(value)
     if not isinstance(value, str) or len(value) > MAX_ARGUMENT_CHARS:
         raise FilememError(
             f"{what} takes text; send at most {MAX_ARGUMENT_CHARS:,} characters."

@@ -98,8 +98,9 @@ def test_the_four_tools_answer_what_call_prints(store: Path) -> None:
         assert found["annotations"]["readOnlyHint"]
     assert tools["forget"]["annotations"]["destructiveHint"]
     where = ["--store", store, "--user", "mara", *DAY]
-    printed = filemem("call", "search_files", json.dumps(QUESTION), *where).stdout
-    assert tool(store, "search_files", **QUESTION) == printed.rstrip("\n")
+    for asked in (QUESTION, {"query": ""}):
+        printed = filemem("call", "search_files", json.dumps(asked), *where).stdout
+        assert tool(store, "search_files", **asked) == printed.rstrip("\n")
     assert "10,000" in tool(store, "search_files", query="x" * 10_000_000)
 
 

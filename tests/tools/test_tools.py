@@ -88,7 +88,7 @@ def test_the_arguments_are_those_of_the_design() -> None:
 WRONG = r"""
 grep  {}  grep {"pattern": "oolong"}
 close  {}  close {"path": "profile.md"}
-grep  {"pattern": 5}  takes text
+grep  {"pattern": [5]}  takes text
 grep  {"pattern": "a", "context": 2.5}  is a whole number from 0 to 20
 grep  {"pattern": "a", "order": "best"}  one of newest, oldest
 grep  {"pattern": "a", "context": true}  is a whole number
@@ -355,7 +355,7 @@ def test_grep_without_a_match_shows_no_line(tools: Toolbox) -> None:
 WHEN = """
 {}                                                b:1 b:2 summary:1 a:1 note:1 old:1
 {"order": "oldest"}                               a:1 summary:1 b:1 b:2 note:1 old:1
-{"after": "2026-08-05"}                           b:2 summary:1
+{"after": 20260805}                               b:2 summary:1
 {"before": "2026-08-04"}                          b:1 summary:1 a:1 old:1
 {"after": "2026-08-04", "before": "2026-08-04"}   b:1 summary:1
 {"before": "2026-07"}                             a:1 old:1
