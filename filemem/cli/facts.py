@@ -166,7 +166,7 @@ _TAKE_LINES = frozenset(
 
 
 def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
-    """Find the fact or note that some words mean, but no conversation.
+    """Find the fact or note that some words mean, or else what was said of it.
 
     Args:
         user: whose memories.
@@ -174,7 +174,7 @@ def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
         today: from which days count.
 
     Returns:
-        Its path, '' if none holds any of the words.
+        Its path, or the place of a turn; '' if nothing holds any of the words.
     """
     from filemem import index  # noqa: PLC0415  which a path does without
     from filemem.search.searching import search_files  # noqa: PLC0415
@@ -183,7 +183,7 @@ def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
     for hit in found.hits:
         if kind_of(hit.path) not in ("sessions", "summaries"):
             return hit.path
-    return ""
+    return next((hit.place for hit in found.hits), "")
 
 
 @click.command("edit")
@@ -192,9 +192,9 @@ def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
 def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     """Open a memory in your editor.
 
-    PATH may also be words, for the fact or note that a search finds by them. The editor
-    is $VISUAL or $EDITOR; PATH:LINE opens it at that line if it understands +LINE. What
-    you save is checked. Exit code 1 if there is a problem.
+    PATH may also be words, for the fact or note that a search finds by them, else for
+    what was said. The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if
+    it understands +LINE. What you save is checked. Exit code 1 if there is a problem.
 
     Example: filemem edit profile.md"""
     user = call.the_user()
@@ -204,10 +204,11 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     try:
         where = user.locate(name)
     except NotFound:
-        where = _found_by_words(user, name, call.now.date())
-        if not where:
+        place = _found_by_words(user, name, call.now.date())
+        if not place:
             raise
-        say_dim(where)
+        say_dim(place)
+        where, line = split_line(user, place)
     user.read(where, 1)  # refuses a device, say, on which an editor could hang
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     if line and os.path.basename(editor.split(" ")[0]) in _TAKE_LINES:

@@ -369,7 +369,9 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 
 
 def test_edit_takes_words_for_the_fact_or_note_that_they_find(home: Path) -> None:
-    """As people type them after `forget` took them; none found is told."""
+    """As people type them after `forget` took them; none found is told.
+
+    What only a conversation says is opened there."""
     editor = home / "bin/vi"
     editor.write_text('#!/bin/sh\necho "$@" > args\n')
     editor.chmod(0o755)
@@ -382,6 +384,10 @@ def test_edit_takes_words_for_the_fact_or_note_that_they_find(home: Path) -> Non
     shell(home, "filemem chat -m 'Which boiler did I buy?'")
     shell(home, "filemem edit boiler", EDITOR="vi")
     assert (home / "args").read_text() == f"{note}\n"
+    note.unlink()
+    shell(home, "filemem edit boiler", EDITOR="vi")
+    line, said = (home / "args").read_text().split()
+    assert "boiler" in Path(said).read_text().splitlines()[int(line) - 1]
     (home / "args").unlink()
     missed = shell(home, "filemem edit xylophone", EDITOR="vi")
     assert missed.returncode == 2 and "xylophone does not exist" in missed.stderr
