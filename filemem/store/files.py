@@ -135,6 +135,10 @@ def _whole(file: FileIO, path: str) -> bytes:
 def settle(path: str, flags: int = os.O_RDONLY) -> FileIO:
     """Open a file that an editor may be saving: some empty it, or move it aside.
 
+    Without the wait an edit gives the name to a new file while the editor still writes
+    into the emptied one: the person's save is lost. A turn appended to the emptied file
+    is written over, and a file that is to be deleted comes back.
+
     Raises:
         NotFound, Refused: as `open_regular`, after a few more looks.
     """
