@@ -9,12 +9,10 @@ import functools
 import json
 import math
 import re
-import socket
 import sys
 import threading
 from array import array
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -86,18 +84,7 @@ _TOO_LONG = re.compile(
 _TOOLS = re.compile(r"\b(tools?|functions?|function calling)\b")
 _UNSUPPORTED = re.compile(r"support|enabled|requires|not (allowed|permitted)")
 # What was read wrongly, or is none of the values that were expected.
-_ODD = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-
-
-_asking = threading.local()
-"""Has, as `model`, the model that asks in a thread."""
-
-
-def _watch_connection(request: Any) -> None:
-    """Have the model that asks know its connection as soon as that stands."""
-    model = getattr(_asking, "model", None)
-    if model:
-        request.extensions["trace"] = model.note_connection
+_ODD = (ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 
 
 @functools.lru_cache(maxsize=16)
@@ -118,7 +105,6 @@ def _client(url: str, key: str, timeout: float) -> "openai.OpenAI":
             timeout=openai.Timeout(timeout, connect=min(CONNECT_S, timeout)),
             trust_env=not on_this_machine,  # no proxy knows a server on this one
             follow_redirects=False,
-            event_hooks={"request": [_watch_connection]},
         ),
     )
 
@@ -204,27 +190,18 @@ class OpenAIModel(ModelEndpoint):
     A Ctrl-C while it answers closes the connection and goes on up.
     """
 
-    _socket: socket.socket | None = None
+    _stream: "openai.Stream[Any] | None" = None  # that comes just now
     _is_stopped = False
     _counts_usage = True  # until an endpoint says that it does not know how
 
-    def hang_up(self) -> None:
+    def stop(self) -> None:
         """End the answer under way, from another thread: `ask` raises ModelError.
 
-        Whether or not a byte of it has come.
+        It does so as soon as anything more comes, or the longest silence is over.
         """
         self._is_stopped = True
-        if self._socket:
-            with suppress(OSError):  # it may have ended this moment
-                # The plain socket, also below TLS: it wakes whoever waits for a byte.
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-
-    def note_connection(self, event: str, info: dict[str, Any]) -> None:
-        """Hear of what the HTTP library does, and note the socket of a connection."""
-        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-            self._socket = info["return_value"].get_extra_info("socket")
-            if self._is_stopped:
-                self.hang_up()
+        if self._stream:
+            self._stream.close()
 
     def ask(
         self, messages: Messages, tools: Tools, on_text: OnText, **options: Any
@@ -247,7 +224,7 @@ class OpenAIModel(ModelEndpoint):
             request["stream_options"] = {"include_usage": True}
         parser = StreamParser(on_text)
         self._is_stopped = False
-        clock = threading.Timer(self._longest, self.hang_up)
+        clock = threading.Timer(self._longest, self.stop)
         clock.daemon = True
         clock.start()
         try:
@@ -269,24 +246,18 @@ class OpenAIModel(ModelEndpoint):
                 raise self._explain(error) from None
         finally:
             clock.cancel()
+            self._stream = None
         self._counts_usage = False
         return self.ask(messages, tools, on_text, **options)
 
     def _read(self, request: dict[str, Any], parser: StreamParser) -> None:
         """Ask, and have the parser take in each event as plain JSON values."""
         completions = self._connect().chat.completions
-        _asking.model = self
-        try:
-            # A connection of its own, which can be shut down whatever is on its way.
-            with completions.create(
-                model=self.name,
-                stream=True,
-                extra_headers={"Connection": "close"},
-                **request,
-            ) as stream:
-                self._feed(stream, parser)
-        finally:
-            _asking.model = None
+        with completions.create(model=self.name, stream=True, **request) as stream:
+            self._stream = stream
+            if self._is_stopped:
+                raise IncompleteAnswer(ENDLESS)
+            self._feed(stream, parser)
 
     def _feed(self, stream: "openai.Stream[Any]", parser: StreamParser) -> None:
         """Have the parser take in what comes of one answer, streamed or in one piece.

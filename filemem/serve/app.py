@@ -208,7 +208,7 @@ class AnswerThread:
     """A thread that makes an answer, and a client that may leave.
 
     Args:
-        model: what answers; it is hung up on where the client leaves.
+        model: what answers; it is stopped where the client leaves.
 
     Attributes:
         ended: the answer to come, once it was started.
@@ -240,7 +240,7 @@ class AnswerThread:
         if self.ended.done():
             return
         self.is_left = True
-        self._model.hang_up()
+        self._model.stop()
 
     async def watch(self, request: Request) -> None:
         """End the answer once the client leaves."""

@@ -375,7 +375,7 @@ def stopped(step: Step, longest: float) -> str:
         pieces: list[str] = []
         began = time.monotonic()
         with pytest.raises(ModelError) as caught:
-            OpenAIModel("gpt-x", server.base_url, "none", 5.0, longest=longest).ask(
+            OpenAIModel("gpt-x", server.base_url, "none", 2.0, longest=longest).ask(
                 MESSAGES, TOOLS, pieces.append
             )
         assert time.monotonic() - began < 15
@@ -390,12 +390,12 @@ def stopped(step: Step, longest: float) -> str:
         flood(STREAM, CHUNK % b"la ", pause=0.01),
         flood(STREAM, b": still there\n\n", pause=0.01),
         flood(HEAD + b"\r\n", b" ", pause=0.01),
-        hang(),
+        hang("A word"),
     ],
-    ids=["text", "comments", "one body", "not a byte"],
+    ids=["text", "comments", "one body", "silence"],
 )
 def test_an_answer_ends_at_its_time(step: Step) -> None:
-    """Also one of which not a byte has come."""
+    """At the next byte, or where the longest silence is over."""
     stopped(step, longest=0.6)
 
 
