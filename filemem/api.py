@@ -373,8 +373,16 @@ class User:
     ) -> Memory:
         """Keep one fact, dated `today`, and return the memory that holds it.
 
-        That is a new one, or the one that says so already. What it contradicts stays.
-        Secrets become `[redacted: kind]` unless `with_secrets`.
+        That is a new one, or the one of its name that says so already. What it
+        contradicts stays.
+
+        Args:
+            text: the fact; secrets in it become `[redacted: kind]`.
+            importance: from 1 to 10.
+            pinned: it never fades.
+            tags: of yours.
+            today: the fact's day, or moment.
+            with_secrets: keep them.
 
         Raises:
             FilememError: the text is empty, or the importance not from 1 to 10.

@@ -65,7 +65,7 @@ def run(
     yield from _finish(folder, log, at)
     if model:
         review = review or config.of(folder).review
-        known = KnownMemories(folder, log)
+        known = KnownMemories(folder, log).refresh()
         reading = Reading(known, log, at, model, is_review=review)
         yield from reading.read(progress)
         yield from profile.condense(folder, log, at.date(), model)
@@ -83,7 +83,7 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     """
     log = LearnLog.of(folder)
     turns = list(unread(folder, log))
-    facts = list(asked_for(KnownMemories(folder, log), log))
+    facts = list(asked_for(KnownMemories(folder, log).refresh(), log))
     waiting = [*turns, *facts]
     requests = len(batches(waiting))
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
@@ -106,7 +106,7 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
 
 def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
     """Finish what a person did by hand or a killed run has left; yield what changed."""
-    for path, *_ in sorted(folder.files(*KINDS)):
+    for path in folder.paths(*KINDS):
         if live(path) in log.written:
             continue
         memory = folder.find(path)

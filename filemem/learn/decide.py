@@ -6,13 +6,13 @@ it; code only looks whether that memory may be changed so.
 """
 
 import datetime as dt
-import functools
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple, Self
 
 from filemem.errors import FilememError
 from filemem.learn.log import LearnLog
@@ -43,8 +43,9 @@ class Said(NamedTuple):
 class KnownMemories:
     """The facts and lessons of one user that nothing has superseded.
 
-    What was read of an unchanged file is kept with the folder, as a program may have
-    fact after fact remembered.
+    Until `refresh` has read them all, what says the same as another is known only if it
+    has the name that the program gives it, so that to keep one fact costs no look at
+    every file.
 
     Args:
         folder: whose they are.
@@ -55,22 +56,27 @@ class KnownMemories:
         self.folder = folder
         self._log = log
         self._owner = display(folder.person)
-        self.refresh()
+        self._memories: dict[str, Memory] = {}
+        self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
 
     # -- what is known -----------------------------------------------------------------
 
-    def refresh(self) -> None:
-        """List the files anew, as others may have written some; read what changed."""
+    def refresh(self) -> Self:
+        """List the files anew, as others may have written some; read what changed.
+
+        What was read of an unchanged file is kept with the folder.
+        """
         before: dict[Stat, Said] = self.folder.cached.get("known", {})
         now: dict[Stat, Said] = {}
         for stat in sorted(self.folder.files(*KINDS)):
             is_known = stat in before
             now[stat] = before[stat] if is_known else self._parsed(stat.path)
         self.folder.cached["known"] = now
-        self._memories: dict[str, Memory] = {}
-        self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
+        self._memories = {}
+        self._paths = {}
         for stat, said in now.items():
             self._put(stat.path, said)
+        return self
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
@@ -105,11 +111,29 @@ class KnownMemories:
             The memory as it is on disk now; None if there is none.
         """
         letters = _letters(text)
-        path = self._paths.get((kind, letters), "")
-        memory = self.read(path)
-        if memory and _letters(said_in(memory)) == letters:
-            return memory
+        known = self._paths.get((kind, letters), "")
+        for path in (known, *self._named(kind, text)):
+            memory = self.read(path)
+            if memory and _letters(said_in(memory)) == letters:
+                return memory
         return None
+
+    def _named(self, kind: str, text: str) -> list[str]:
+        """Return the files with the name of a memory that says this, live ones first.
+
+        Args:
+            kind: `facts` or `lessons`.
+            text: what it says.
+        """
+        words = facts.first_words(kind, plain(text), self._owner)
+        named = re.compile(rf"{kind}/.*-{re.escape(words)}(-\d+)?\.md")
+        found = [path for path in self._listed if words in path]
+        named_so = [path for path in found if named.fullmatch(live(path))]
+        return sorted(named_so, reverse=True)
+
+    @cached_property
+    def _listed(self) -> list[str]:
+        return [path for path, _ in self.folder.entries(*KINDS)]
 
     def note(self, decision: Decision) -> None:
         """Know what became of a claim."""
@@ -280,7 +304,7 @@ def _is_corrected(same: Memory, claim: Claim) -> bool:
     return is_target and plain(said_in(same)) != plain(claim.text)
 
 
-@functools.lru_cache(maxsize=10_000)
+@lru_cache(maxsize=10_000)
 def _letters(text: str) -> str:
     """Return what a text says but for case, accents and what is between words."""
     return _BETWEEN_WORDS.sub("", one_form_of_numbers(fold(plain(text))))

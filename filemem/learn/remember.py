@@ -68,7 +68,7 @@ def remember_all(
     *,
     with_secrets: bool = False,
 ) -> Applied:
-    """Keep facts; told again each stays the memory that it was.
+    """Keep facts; told again each stays the memory that it was, if filemem named it.
 
     Args:
         user: whose memories they become.
@@ -83,11 +83,10 @@ def remember_all(
     gate = Gate(user, with_secrets=with_secrets)
     log = LearnLog.of(user)
     writer = Writer(user, log, at)
-    known: KnownMemories | None = None
+    known = KnownMemories(user, log)
     for asked in facts:
         claim = _claim(gate, asked, at.date(), writer.done.notes)
         with user.locked():
-            known = known or KnownMemories(user, log)
             if asked.replaces:
                 _check_may_be_superseded(known, asked.replaces, claim.day)
             known.note(writer.write(known.decide(claim)))
@@ -173,7 +172,8 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
     """
     wanted = proposal.memory
     with user.locked():
-        known = KnownMemories(user, log).same(wanted.kind, proposal.text)
+        memories = KnownMemories(user, log).refresh()
+        known = memories.same(wanted.kind, proposal.text)
         if known:
             done = take_in(user, log, at, wanted, known.path, Action.NOOP)
         else:

@@ -146,17 +146,27 @@ class Folder:
 
     def files(self, *kinds: str) -> Iterator[Stat]:
         """Yield every memory's file, or those of some kinds, in no order."""
-        should_enter = partial(_enters_kind, kinds) if kinds else enters
-        for path, entry in walk(self.root, should_enter):
-            if is_memory(entry) and (not kinds or kind_of(path) in kinds):
-                with contextlib.suppress(FileNotFoundError):
-                    stat = entry.stat(follow_symlinks=False)
-                    changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
-                    yield Stat(path, changed, stat.st_size)
+        for path, entry in self._memories(*kinds):
+            with contextlib.suppress(FileNotFoundError):
+                stat = entry.stat(follow_symlinks=False)
+                changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
+                yield Stat(path, changed, stat.st_size)
 
-    def paths(self) -> list[str]:
-        """Return the memories' paths in order."""
-        return sorted(stat.path for stat in self.files())
+    def paths(self, *kinds: str) -> list[str]:
+        """Return the paths of the memories, or of those of some kinds, in order."""
+        return sorted(path for path, _ in self._memories(*kinds))
+
+    def _memories(self, *kinds: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+        for path, entry in self.entries(*kinds):
+            if is_memory(entry) and (not kinds or kind_of(path) in kinds):
+                yield path, entry
+
+    def entries(self, *kinds: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+        """Yield what lies in the folders of all memories, or of those of some kinds.
+
+        Each comes with its path, and may be no memory; no file is looked at.
+        """
+        return walk(self.root, partial(_enters_kind, kinds) if kinds else enters)
 
     def proposals(self) -> list[str]:
         """Return the paths of what is proposed and waits for the person, in order."""

@@ -352,20 +352,35 @@ def test_a_moment_in_utc_counts_as_the_person_s(nora: User) -> None:
     assert path == "sessions/2026/2026-05-05-0030-and-wasps.md"
 
 
+def calls(work: Callable[..., object], *given: Any, **options: Any) -> Counter[str]:
+    """Return what is called meanwhile, and how often; time varies."""
+    called = Counter[str]()
+    sys.setprofile(lambda _, event, what: called.update([f"{what}"]))
+    try:
+        work(*given, **options)
+    finally:
+        sys.setprofile(None)
+    return called
+
+
 def test_a_conversation_costs_the_same_however_many_are_kept(nora: User) -> None:
-    """Once a program has begun no folder is listed; calls count, as time varies."""
+    """Once a program has begun no folder is listed."""
     costs = []
     for number in range(200):
-        called = Counter[str]()
-        sys.setprofile(lambda _, event, what, seen=called: seen.update([f"{what}"]))
-        try:
-            at = AT + dt.timedelta(minutes=number)
-            nora.add_conversation(said("I keep bees."), at=at, id=f"c{number}")
-        finally:
-            sys.setprofile(None)
+        at = AT + dt.timedelta(minutes=number)
+        talk = said("I keep bees.")
+        called = calls(nora.add_conversation, talk, at=at, id=f"c{number}")
         costs.append(called.total())
     assert not [name for name in called if "listdir" in name or "scandir" in name]
     assert sum(costs[-20:]) < 1.3 * sum(costs[10:30])
+
+
+def test_a_fact_costs_no_look_at_the_others(nora: User) -> None:
+    """Only their names are listed, and of that name it is known."""
+    bees = nora.remember_all([f"Has {number} bees." for number in range(50)])
+    assert nora.remember("Has 7 bees!", today=AT.date()).path == bees[7]
+    called = calls(nora.remember, "Has a boat.")
+    assert not [name for name in called if "stat of posix.DirEntry" in name]
 
 
 class SlowModel:
