@@ -1,14 +1,10 @@
 """LlamaIndex."""
 
-from typing import Any
-
 from llama_index.core.tools import FunctionTool, ToolMetadata
-from pydantic import Field, create_model
+from pydantic import ConfigDict, create_model
 
 from filemem.adapters.shared import MemoryTool, memory_tools
 from filemem.api import User
-
-TYPES = {"string": str, "integer": int}
 
 
 def tools(user: User, chat: str = "") -> list[FunctionTool]:
@@ -17,12 +13,7 @@ def tools(user: User, chat: str = "") -> list[FunctionTool]:
 
 
 def _made(tool: MemoryTool) -> FunctionTool:
-    fields: dict[str, Any] = {}
-    for name, schema in tool.parameters["properties"].items():
-        default = ... if name in tool.parameters["required"] else None
-        kind: Any = TYPES[schema["type"]]
-        described = Field(default, description=schema["description"])
-        fields[name] = (kind | None, described)
-    model = create_model(tool.name, **fields)
-    metadata = ToolMetadata(tool.description, tool.name, model)
+    config = ConfigDict(json_schema_extra=tool.parameters, extra="allow")
+    schema = create_model(tool.name, __config__=config)
+    metadata = ToolMetadata(tool.description, tool.name, schema)
     return FunctionTool(fn=tool.run, async_fn=tool.arun, metadata=metadata)

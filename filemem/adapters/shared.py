@@ -33,6 +33,10 @@ class MemoryTool:
 
     async def arun(self, **arguments: Any) -> str:
         """Return the same, without holding up the event loop."""
+        return await self.invoke(None, arguments)
+
+    async def invoke(self, _context: object, arguments: str | dict[str, Any]) -> str:
+        """Return the answer to a call with JSON or a mapping, in the same way."""
         return await asyncio.to_thread(self.call, arguments)
 
 
@@ -46,5 +50,7 @@ def memory_tools(user: User, chat: str = "") -> list[MemoryTool]:
     """
     toolbox = user.tools(chat=chat)
     turn = threading.Lock()
-    functions = (schema["function"] for schema in toolbox.schemas)
-    return [MemoryTool(**one, toolbox=toolbox, turn=turn) for one in functions]
+    return [
+        MemoryTool(**one["function"], toolbox=toolbox, turn=turn)
+        for one in toolbox.schemas
+    ]
