@@ -9,10 +9,12 @@ import functools
 import json
 import math
 import re
+import socket
 import sys
 import threading
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -197,11 +199,17 @@ class OpenAIModel(ModelEndpoint):
     def stop(self) -> None:
         """End the answer under way, from another thread: `ask` raises ModelError.
 
-        It does so as soon as anything more comes, or the longest silence is over.
+        One that has not begun ends when it does, or when the longest silence is over.
         """
         self._is_stopped = True
         if self._stream:
-            self._stream.close()
+            connection = self._stream.response.extensions["network_stream"]
+            with suppress(OSError):  # it may have ended this moment
+                # The plain socket, also below TLS: it wakes whoever waits for a byte,
+                # which to close the stream does not.
+                socket.socket.shutdown(
+                    connection.get_extra_info("socket"), socket.SHUT_RDWR
+                )
 
     def ask(
         self, messages: Messages, tools: Tools, on_text: OnText, **options: Any
@@ -253,7 +261,13 @@ class OpenAIModel(ModelEndpoint):
     def _read(self, request: dict[str, Any], parser: StreamParser) -> None:
         """Ask, and have the parser take in each event as plain JSON values."""
         completions = self._connect().chat.completions
-        with completions.create(model=self.name, stream=True, **request) as stream:
+        # A connection of its own, which can be shut down whatever is on its way.
+        with completions.create(
+            model=self.name,
+            stream=True,
+            extra_headers={"Connection": "close"},
+            **request,
+        ) as stream:
             self._stream = stream
             if self._is_stopped:
                 raise IncompleteAnswer(ENDLESS)
