@@ -115,12 +115,20 @@ class Proposed:
     supersedes: tuple[str, ...]
     forgets: tuple[str, ...]
 
-    def accept(self) -> None:
-        """Keep it, or delete what it wants forgotten; raise NotFound if it is gone."""
-        self._decide(jobs.accept)
+    def accept(self, *, wait: float = JOB_WAIT_SECONDS) -> None:
+        """Keep it, or delete what it wants forgotten.
+
+        Args:
+            wait: seconds to wait for another job, before anything is forgotten.
+
+        Raises:
+            NotFound: it is gone.
+            Busy: another job works on these memories; nothing was forgotten.
+        """
+        self._decide(functools.partial(jobs.accept, wait=wait))
 
     def reject(self) -> None:
-        """Delete it; it is not proposed again."""
+        """Delete it, never to be proposed again; raise NotFound if it is gone."""
         self._decide(_rejected)
 
     def _decide(self, how: Callable[..., Applied]) -> None:
@@ -431,6 +439,7 @@ class User:
         *,
         at: dt.date | None = None,
         stop: threading.Event | None = None,
+        wait: float = JOB_WAIT_SECONDS,
     ) -> Report:
         """Have a model make facts, lessons and the profile of what was said since.
 
@@ -440,14 +449,16 @@ class User:
             model: one, or its name; else the store's, or that of the settings.
             at: the moment that counts as now.
             stop: once it is set, nothing more is read; what was read by then counts.
+            wait: seconds to wait for another job on these memories.
 
         Raises:
-            Busy: another job works on these memories.
+            Busy: another job works on them still.
             ModelError: the model failed; what it had read by then is kept.
         """
         asked = self._metered(self._model(model), stop)
         try:
-            found = jobs.read_conversations(self._folder, self._at(at), asked)
+            with self._folder.job_lock(wait):
+                found = jobs.read_conversations(self._folder, self._at(at), asked)
         except Stopped as error:
             return replace(report_of([], asked), notes=(str(error),))
         if found.error:
@@ -502,14 +513,22 @@ class User:
         return self.open_file(where)
 
     @_disk_told()
-    def restore(self, path: str | os.PathLike[str]) -> Memory:
+    def restore(
+        self, path: str | os.PathLike[str], *, wait: float = JOB_WAIT_SECONDS
+    ) -> Memory:
         """Bring a memory back from the archive, byte for byte, and return it.
 
+        Args:
+            path: of the memory.
+            wait: seconds to wait for another job on these memories.
+
         Raises:
+            Busy: another job works on them still.
             Refused: it is not in the archive, or another text is where it would go.
         """
         where = os.fspath(path)
-        done = jobs.restore(self._folder, self.now(), [where])
+        with self._folder.job_lock(wait):
+            done = jobs.restore(self._folder, self.now(), [where])
         if done.facts["failed"]:
             raise Refused(" ".join(done.said))
         return self.open_file(where)
@@ -646,6 +665,7 @@ class User:
         *,
         model: Model | str | None = None,
         stop: threading.Event | None = None,
+        wait: float = JOB_WAIT_SECONDS,
     ) -> Report:
         """Consolidate, summarise what is old, archive what has faded.
 
@@ -653,19 +673,22 @@ class User:
             today: the day, or moment, that counts as now.
             model: one, or its name; else the store's, or that of the settings.
             stop: once it is set the job ends; what it had done by then stays.
+            wait: seconds to wait for another job on these memories.
 
         Raises:
-            Busy: another job works on these memories.
+            Busy: another job works on them still.
         """
         if model is None:
             model = self._given
         if model is None or isinstance(model, str):
             model = chosen_model(self._folder, model)
         asked = self._metered(model, stop)
+        at = self._at(today)
         try:
-            done = jobs.maintain(
-                self._folder, self._at(today), asked, lambda *_: check_stop(stop)
-            )
+            with self._folder.job_lock(wait):
+                done = jobs.maintain(
+                    self._folder, at, asked, lambda *_: check_stop(stop)
+                )
         except Stopped as error:
             return replace(report_of([], asked), notes=(str(error),))
         report = report_of(done, asked)
@@ -694,7 +717,7 @@ class User:
             The files that were deleted or lost lines; its `left` has what stays.
 
         Raises:
-            Busy: another job is at work; nothing was changed.
+            Busy: another job works on them still; nothing was changed.
             NotFound: there is nothing to delete.
         """
         if bool(path) == bool(about):
@@ -822,20 +845,25 @@ class Store:
         """Delete a user: memories, archive, logs, index, keys, and a repository of
         their own.
 
+        Args:
+            name: of the user.
+            wait: seconds to wait for a job on these memories.
+
         Returns:
             What went; `left` has what stays, such as what git keeps of a store, and is
             empty where nothing of this user is left in the store.
 
         Raises:
             NotFound: there is no such user.
-            Busy: a job is at work on these memories; nothing was changed.
+            Busy: a job works on them still; nothing was changed.
         """
         user = self._existing(name)
         folder = user._folder
         plan = plan_whole_user(folder)
         has_git = os.path.lexists(os.path.join(folder.root, ".git"))
         now = user.now()
-        done = jobs.forget(folder, plan, now, wait=wait, purges=has_git).facts
+        with folder.job_lock(wait):
+            done = jobs.forget(folder, plan, now, purges=has_git).facts
         person.forget(folder.root)
         self._users.pop(user.name, None)
         left = [*done["stayed"], *remembers(History(folder), plan)]
@@ -844,20 +872,25 @@ class Store:
         return Forgotten(paths, left)
 
     @_disk_told()
-    def rename(self, old: str, new: str) -> User:
+    def rename(self, old: str, new: str, *, wait: float = JOB_WAIT_SECONDS) -> User:
         """Give a user another name, and return the user.
 
         Folder and keys go along. A store in git shows that as a rename, for you to
         commit.
 
+        Args:
+            old: the name.
+            new: the name from now on.
+            wait: seconds to wait for a job on these memories.
+
         Raises:
             NotFound: there is no such user.
             Refused: somebody has the new name.
-            Busy: a job is at work on these memories.
+            Busy: a job works on them still.
         """
         folder = self._existing(old)._folder
         target = self._files.folder(new)
-        with folder.job_lock(), folder.locked():
+        with folder.job_lock(wait), folder.locked():
             try:
                 files.rename_new(folder.root, target.root)
             except FileExistsError:
@@ -906,19 +939,21 @@ class Store:
         *,
         on_error: Callable[[str, FilememError], None] | None = None,
         stop: threading.Event | None = None,
+        wait: float = JOB_WAIT_SECONDS,
     ) -> dict[str, Report]:
         """Maintain every user's memories; return a report for each.
 
         Args:
             on_error: is told who it failed for, and why; their report says so, too.
             stop: once it is set, nobody else's are begun.
+            wait: seconds to wait for another job on a user's memories.
         """
         reports = {}
         for name in self.users():
             if stop and stop.is_set():
                 break
             try:
-                reports[name] = self.user(name).maintain(stop=stop)
+                reports[name] = self.user(name).maintain(stop=stop, wait=wait)
             except FilememError as error:
                 reports[name] = Report(error=str(error))
                 if on_error:

@@ -202,7 +202,6 @@ def forget(
     plan: DeletionPlan,
     at: dt.datetime,
     *,
-    wait: float = JOB_WAIT_SECONDS,
     purges: bool = False,
 ) -> JobDone:
     """Delete what a plan names, and commit that.
@@ -211,7 +210,6 @@ def forget(
         user: whose memories.
         plan: what goes; a file that was saved since it was made stays.
         at: the moment that counts as now.
-        wait: seconds to wait for another job.
         purges: rewrite the history of the user's repository without it, before anything
             is deleted: so the same request finishes what is cut off.
 
@@ -226,7 +224,7 @@ def forget(
     own_git = os.path.lexists(os.path.join(user.root, ".git"))
     takes_git = plan.whole_user and purges and own_git
     facts: dict[str, Any] = {"rewritten": []}
-    with user.job_lock(wait):
+    with user.job_lock():
         if plan.whole_user:
             keys.revoke_user(user.store, user.name)
         if purges and not takes_git:
@@ -244,10 +242,18 @@ def forget(
     return done._replace(facts={**done.facts, **facts, "notes": notes})
 
 
-def accept(user: Folder, log: LearnLog, found: Proposal, at: dt.datetime) -> Applied:
+def accept(
+    user: Folder,
+    log: LearnLog,
+    found: Proposal,
+    at: dt.datetime,
+    *,
+    wait: float = JOB_WAIT_SECONDS,
+) -> Applied:
     """Keep what was proposed, or delete what a wish to forget means, which it was.
 
-    The caller commits what the first has written.
+    The caller commits what the first has written. Before the second, another job is
+    waited for, `wait` seconds at most.
     """
     found = proposals.read(user, found.path)
     if not found.forgets:
@@ -255,7 +261,8 @@ def accept(user: Folder, log: LearnLog, found: Proposal, at: dt.datetime) -> App
     there = [one for one in found.forgets if user.find(split_place(one).path)]
     done = Applied()
     if there:
-        done.notes += forget(user, plan_deletion(user, places=there), at).said
+        with user.job_lock(wait):
+            done.notes += forget(user, plan_deletion(user, places=there), at).said
     with contextlib.suppress(NotFound):  # it went with what it names
         keeping.reject(user, found)  # last, so that a job at work loses no wish
     return done

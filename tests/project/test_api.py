@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import functools
 import itertools
 import os
 import re
@@ -533,6 +534,28 @@ def test_all_are_maintained_though_one_fails(tmp_path: Path) -> None:
     assert found["ann"] == Report()
     assert f"process {os.getpid()}, since 20" in found["bo"].error
     assert [name for name, _ in told] == ["bo"] and isinstance(told[0][1], Busy)
+
+
+def test_a_job_waits_for_another_as_long_as_it_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    ann = store.user("ann")
+    path = ann.remember("Keeps bees.").path
+    ann._folder.create("proposed/forget/bees.md", f"---\nforget: {path}\n---\n")
+    jobs: list[Callable[..., object]] = [
+        ann.consolidate,
+        ann.maintain,
+        ann.review()[0].accept,
+        functools.partial(ann.restore, path),
+        functools.partial(ann.forget, path),
+        functools.partial(store.rename, "ann", "bo"),
+        functools.partial(store.delete, "ann"),
+    ]
+    with StoreFolder(tmp_path).folder("ann").job_lock():
+        assert "since" in store.maintain(wait=0)["ann"].error
+        for job in jobs:
+            with pytest.raises(Busy, match=f"process {os.getpid()}, since 20"):
+                job(wait=0)
+    assert ann.open_file(path).text
 
 
 def test_the_clock_the_model_and_the_listener_are_the_store_s(
