@@ -21,6 +21,9 @@ NOTHING_KEPT = (
 )
 KEPT = ("Kept as a fact: “{}”, {}", "已記為一條事實：“{}”，{}")
 NOT_KEPT = ("Not kept as a fact: {}", "沒有記為事實：{}")
+NONE_FOUND = ("Nothing was found.", "沒有找到。")
+ASKS_TO_DELETE = ("Delete all this for good?", "永久刪除以上全部內容？")
+NONE_DELETED = ("Nothing was deleted.", "什麼都沒有刪除。")
 OFF_THE_RECORD = (
     "Off the record, so not kept as a fact.",
     "不留記錄，所以沒有記為事實。",

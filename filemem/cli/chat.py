@@ -201,9 +201,9 @@ class Chat:
 
         Return the exit code: 2 for an error, 130 if it was stopped.
         """
+        if not message.isascii():
+            self._screen.message = message
         if message.lower() in HELP_WORDS:
-            if not message.isascii():
-                self._screen.message = message
             message = "/help"
         slash = _SLASH.fullmatch(message)
         try:
@@ -274,6 +274,7 @@ class Chat:
         if not rest and any(parameter.required for parameter in found.params):
             raise FilememError(f"say what, behind /{name}; /help has what each takes.")
         self._call.talking = self._talk.user
+        self._call.heard = self._screen.message
         arguments = ["--", rest] if rest else []
         with found.make_context(f"/{name}", arguments, obj=self._call) as inner:
             code: int = found.invoke(inner)

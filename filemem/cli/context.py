@@ -34,6 +34,7 @@ class Context:
     Attributes:
         zone: of the user of this call.
         talking: the user of a chat, whose commands are for nobody else.
+        heard: what that person said last, in whose language they are answered.
     """
 
     store: str = ""
@@ -46,6 +47,7 @@ class Context:
     new: bool = False
     all_users: bool = False
     talking: Folder | None = None
+    heard: str = ""
 
     @property
     def named_store(self) -> str:

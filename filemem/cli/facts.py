@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from filemem import jobs
+from filemem.chat.phrases import KEPT, said_to
 from filemem.cli.context import (
     Context,
     new_option,
@@ -55,7 +56,12 @@ def remember_command(
     asked = remember.Asked(" ".join(text), **how)
     user = call.writer()
     done = jobs.remembered(user, [asked], call.now, with_secrets=with_secrets)
-    yield from remember.told(done)
+    if call.talking:
+        said = said_to(call.heard, KEPT)
+        yield said.format(one_line(asked.text), done.decisions[0].path)
+        yield from done.notes
+    else:
+        yield from remember.told(done)
 
 
 @click.command("review")

@@ -6,6 +6,12 @@ from typing import Any
 import click
 
 from filemem import jobs
+from filemem.chat.phrases import (
+    ASKS_TO_DELETE,
+    NONE_DELETED,
+    NONE_FOUND,
+    said_to,
+)
 from filemem.cli.context import Context, dry_run_option, prints, split_line
 from filemem.cli.output import (
     Output,
@@ -80,15 +86,15 @@ def forget_command(call: Context, what: str | None, **how: Any) -> Output:
         if what and not plan.matcher:  # a path, which only git may have
             plan = DeletionPlan([Removal(live(split_line(user, what).path))])
         past = purge.remembers(History(user), plan) if how["purges"] else []
-        yield from past or ["Nothing was found."]
+        yield from past or [said_to(call.heard, NONE_FOUND)]
         if not past:
             return 1
     if how["dry"]:
         return 0
     if how["purges"] and not how["yes"]:
         yield REWRITES
-    if not how["yes"] and not confirmed("Delete all this for good?"):
-        yield "Nothing was deleted."
+    if not how["yes"] and not confirmed(said_to(call.heard, ASKS_TO_DELETE)):
+        yield said_to(call.heard, NONE_DELETED)
         return 1
     return (yield from _carry_out(call, user, plan, how))
 

@@ -305,6 +305,10 @@ def test_the_slash_commands_are_filemems_own(
             ("My canoe leaks.", "Yes.\n"),
             ("/search canoe", "\n   7  ann: My canoe leaks.\n"),
             ("帮助", "停止正在输出的回答。\n"),
+            ("/remember 养了一只鹦鹉。", "已记为一条事实：“养了一只鹦鹉。”，facts/"),
+            ("/forget kayak", "没有找到。\n"),
+            ("/forget 鹦鹉", "永久删除以上全部内容？ [y/N]: "),
+            ("n", "什么都没有删除。\n"),
             ("/forget canoe", "[y/N]: "),
         )
         term.interrupt("Stopped.\n")
