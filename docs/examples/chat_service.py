@@ -28,9 +28,8 @@ STILL_SECONDS = 300  # without a message, after which a user's chats are read
 STATUS: dict[type[Exception], int] = {NotFound: 404, Refused: 403, Busy: 503}
 
 store = Store(os.environ.get("CHAT_STORE", "memory_store"))
-reading = ThreadPoolExecutor(
-    2
-)  # for what asks a model to read; no request waits for it
+# For what asks a model to read; no request waits for it.
+reading = ThreadPoolExecutor(2)
 stopping = threading.Event()
 waiting: dict[str, asyncio.TimerHandle] = {}
 
@@ -62,7 +61,7 @@ def read_when_still(name: str) -> None:
     if name in waiting:
         waiting[name].cancel()
     loop = asyncio.get_running_loop()
-    waiting[name] = loop.call_later(STILL_SECONDS, reading.submit, read, name)
+    waiting[name] = loop.call_later(STILL_SECONDS, lambda: reading.submit(read, name))
 
 
 def read(name: str) -> None:

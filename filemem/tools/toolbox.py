@@ -21,7 +21,7 @@ from filemem.text.plain import escape_controls, one_line
 from filemem.tools import render
 from filemem.tools.grep import grep
 
-_SCHEMAS: list[dict[str, Any]] = json.loads(
+_SCHEMAS: list[Any] = json.loads(
     (Path(__file__).parents[1] / "prompts/tools.json").read_text("utf-8")
 )
 _TOOLS: dict[str, dict[str, Any]] = {

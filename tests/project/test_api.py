@@ -622,23 +622,30 @@ def test_a_disk_that_refuses_is_one_error_with_its_cause(nora: User) -> None:
     nora.remember("Has a boat.")
 
 
-def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path) -> None:
-    """And nothing else does, of that and of what the manual shows."""
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path, checker: str) -> None:
+    """And nothing else does, of that and of what the README and the manual show."""
     code = "from filemem import Store\nimport filemem\n"
     code += (
         "Store('m', clock=None).user('a').remember('x').path.upper()\nfilemem.Sture\n"
     )
-    (tmp_path / "code.py").write_text(code)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [first] = re.findall(r"(?ms)^```python\n(.*?)^```$", readme)
+    [agent] = re.findall(r"(?ms)^```python agent\n(.*?)^```$", MANUAL)
     examples = [ROOT / "docs/examples/chat_service.py"]
-    for number, block in enumerate(BLOCKS):
+    for number, block in enumerate([code, first + agent, *BLOCKS]):
         examples.append(tmp_path / f"block{number}.py")
         examples[-1].write_text(block)
-    # With the settings of the project, which are strict, so that its cache serves.
+    check = [sys.executable, "-m", checker]
+    if subprocess.run([*check, "--version"], capture_output=True).returncode:
+        pytest.skip(f"{checker} is not installed")
+    # With the settings of the project, which are strict, so that mypy's cache serves.
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", str(tmp_path / "code.py"), *examples],
+        [*check, *examples],
         cwd=ROOT,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
         capture_output=True,
         text=True,
     )
-    assert 'code.py:4: error: Module has no attribute "Sture"' in done.stdout
-    assert "Found 1 error" in done.stdout
+    assert re.search(r"block0\.py:4.* error: .*Sture", done.stdout)
+    assert re.search(r"\b1 error", done.stdout), done.stdout
