@@ -20,6 +20,7 @@ from filemem.forget.curve import (
     first_stability,
     strength,
 )
+from filemem.search import validity
 from filemem.store import compactions, config, recalls, usage
 from filemem.store.fields import MAX_YAML_CHARS, texts
 from filemem.store.folder import Folder, Progress, Stat, no_progress
@@ -118,7 +119,7 @@ class MemoryState:
     @property
     def is_past(self) -> bool:
         """Whether it tells what was: it has ended, or another replaced it."""
-        return self.has_ended or "superseded_by" in self.front
+        return self.has_ended or bool(validity.fate(self.front))
 
 
 def memory_states(
@@ -261,7 +262,7 @@ _DAYS = ("day", "valid_from", "valid_until")
 
 def _is_past(memory: Memory) -> bool:
     """Tell whether a memory in the archive stays there whatever is recalled."""
-    return memory.kind == "summaries" or bool(memory.metadata.get("superseded_by"))
+    return memory.kind == "summaries" or bool(validity.fate(memory.metadata))
 
 
 def _is_standing(memory: Memory) -> bool:
@@ -405,9 +406,9 @@ def _fading(
 
 def _in_archive(state: MemoryState) -> str:
     """Say since when a memory is in the archive, and what brings it back."""
-    newer = state.front.get("superseded_by")
-    if newer:
-        return f"It tells what was: it is superseded by {newer}."
+    fate = validity.fate(state.front)
+    if fate:
+        return f"It tells what was: it is {fate}."
     if state.has_ended:
         return f"It tells what was: it held until {state.front['valid_until']}."
     if not state.recalls.archived or state.kind == "summaries":

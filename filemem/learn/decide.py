@@ -18,6 +18,7 @@ from filemem.errors import FilememError
 from filemem.learn.log import LearnLog
 from filemem.learn.records import WAITING, Action, Claim, Decision
 from filemem.learn.sessions import display
+from filemem.search import validity
 from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
@@ -96,7 +97,7 @@ class KnownMemories:
         memory = None
         if kind_of(path) in KINDS:
             memory = self.folder.find(path)
-        if not memory or memory.metadata.get("superseded_by") or not memory.passages:
+        if not memory or validity.fate(memory.metadata) or not memory.passages:
             return Said(None)
         return Said(memory, memory.kind, _letters(said_in(memory)))
 

@@ -110,9 +110,9 @@ def _holds(state: MemoryState) -> bool:
 
     Nothing that has ended, or that another memory has replaced, does.
     """
-    if state.kind not in ("facts", "lessons") or state.has_ended:
+    if state.kind not in ("facts", "lessons"):
         return False
-    return not (state.front.get("kind") or state.front.get("superseded_by"))
+    return not (state.front.get("kind") or state.is_past)
 
 
 def _topic(folder: Folder, state: MemoryState) -> str:

@@ -254,7 +254,7 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
     if validity.is_superseded(entry, today):
         last = successor.path if successor else validity.successor(entry)
         state = f"superseded by {one_line(last)}"
-    elif validity.is_deprecated(entry):
+    elif validity.is_deprecated(entry.particulars):
         state = "deprecated"
     elif not validity.is_certain(entry):
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"

@@ -1,12 +1,16 @@
-"""When what a memory says is so, by its front matter as the index has it."""
+"""When what a memory says is so, by its front matter."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from filemem.index import IndexedFile
 from filemem.store.fields import texts
 from filemem.store.paths import when_of
 from filemem.text.dayrange import DayRange
+from filemem.text.plain import one_line
+
+if TYPE_CHECKING:  # grep does without the index
+    from filemem.index import IndexedFile
 
 CERTAIN = 0.7  # the confidence below which a memory is marked
 FIRST_DAY = dt.date.min.toordinal()
@@ -18,7 +22,7 @@ _LIMITS = frozenset(
 )
 
 
-def held_days(entry: IndexedFile) -> DayRange:
+def held_days(entry: "IndexedFile") -> DayRange:
     """Return the days on which a memory holds; an end that is not known is open.
 
     One that replaced another holds from its own date on, one that was replaced until
@@ -37,12 +41,12 @@ def held_days(entry: IndexedFile) -> DayRange:
         when = when_of(replaced_by)
         day_replaced = when.date.toordinal() if when else FIRST_DAY
         last = min(last, day_replaced - 1)
-    elif is_deprecated(entry):
+    elif is_deprecated(entry.particulars):
         last = FIRST_DAY
     return DayRange(first, last)
 
 
-def tells_of(entry: IndexedFile, days: Iterable[DayRange]) -> bool:
+def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
     """Say whether front matter tells of some days: of an event, or what held.
 
     Args:
@@ -59,17 +63,33 @@ def tells_of(entry: IndexedFile, days: Iterable[DayRange]) -> bool:
     return any(map(held_days(entry).overlaps, days))
 
 
-def is_superseded(entry: IndexedFile, day: dt.date) -> bool:
+def is_superseded(entry: "IndexedFile", day: dt.date) -> bool:
     """Say whether another memory has replaced one by `day`."""
     return bool(successor(entry)) and held_days(entry).last < day.toordinal()
 
 
-def is_deprecated(entry: IndexedFile) -> bool:
-    """Say whether a memory is not current any more, whatever replaced it."""
-    return "status" in entry.particulars and not successor(entry)
+def is_deprecated(front: Mapping[str, Any]) -> bool:
+    """Say whether a memory is not current any more, whatever replaced it.
+
+    Args:
+        front: the well-formed values of its front matter.
+    """
+    return "status" in front and not front.get("superseded_by")
 
 
-def held_note(entry: IndexedFile, day: dt.date) -> str:
+def fate(front: Mapping[str, Any]) -> str:
+    """Return what has become of a memory that tells what was; '' if nothing has.
+
+    Args:
+        front: the well-formed values of its front matter.
+    """
+    if is_deprecated(front):
+        return "deprecated"
+    newer = str(front.get("superseded_by") or "")
+    return newer and f"superseded by {one_line(newer)}"
+
+
+def held_note(entry: "IndexedFile", day: dt.date) -> str:
     """Say in a heading's words when a memory holds; '' if that is not known.
 
     Of one that replaced another that is its own date, said only before that day.
@@ -88,7 +108,7 @@ def held_note(entry: IndexedFile, day: dt.date) -> str:
     return f"holds from {since}" if since else ""
 
 
-def successor(entry: IndexedFile) -> str:
+def successor(entry: "IndexedFile") -> str:
     """Return the path of what replaced a memory; '' if nothing did.
 
     It is as the front matter names it, whether or not such a memory is there.
@@ -96,22 +116,22 @@ def successor(entry: IndexedFile) -> str:
     return str(entry.particulars.get("superseded_by") or "")
 
 
-def is_certain(entry: IndexedFile) -> bool:
+def is_certain(entry: "IndexedFile") -> bool:
     """Say whether a memory's confidence is high enough; without any it is."""
     return float(entry.particulars.get("confidence", 1.0)) >= CERTAIN
 
 
-def named(entry: IndexedFile, key: str) -> tuple[str, ...]:
+def named(entry: "IndexedFile", key: str) -> tuple[str, ...]:
     """Return the places that a key of the front matter names, one or a list of them."""
     return tuple(texts(entry.particulars.get(key)))
 
 
-def _iso(entry: IndexedFile, key: str) -> str:
+def _iso(entry: "IndexedFile", key: str) -> str:
     """Return the day in a key of the front matter, in ISO form; '' if it has none."""
     return str(entry.particulars.get(key) or "")[:10]
 
 
-def _day(entry: IndexedFile, key: str) -> int:
+def _day(entry: "IndexedFile", key: str) -> int:
     """Return the day in a key of the front matter, as an ordinal; 0 if it has none."""
     try:
         return dt.date.fromisoformat(_iso(entry, key)).toordinal()

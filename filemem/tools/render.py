@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
+from filemem.search import validity
 from filemem.store.folder import Folder
 from filemem.store.passages import TURN_HEAD
-from filemem.store.paths import FileDate, is_archived, kind_of, when_of
+from filemem.store.paths import FileDate, is_archived, when_of
 from filemem.text import dates
 from filemem.text.plain import (
     clip_tokens,
@@ -36,14 +37,12 @@ MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
 GREP_TOKENS = 1500  # in one answer of grep
 MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
 MAX_HITS = 200  # passages of a search
-_SUPERSEDED_BY = re.compile(
-    rb"---\r?\n(?:(?!---)[^\n]*\n)*?superseded_by: *[\"']?([^\"'\r\n]+)"
-)
-"""Front matter read as YAML takes as long as a grep."""
+_MAY_BE_PAST = re.compile(rb"^(?:superseded_by|status):", re.MULTILINE)
+"""Other front matter is not read, as YAML takes as long as a grep."""
 
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
-    """Return the line over a file's lines, and whether it is superseded or archived."""
+    """Return the line over a file's lines, and whether it is past or archived."""
     return _heading(path, when_of(path), _fate(folder, path), *notes)
 
 
@@ -60,12 +59,13 @@ def _heading(path: str, when: FileDate | None, *notes: str) -> str:
 
 def _fate(folder: Folder, path: str) -> str:
     """Return what has become of a memory: `superseded by PATH`, or else `archived`."""
-    if kind_of(path) in ("facts", "lessons"):
-        with contextlib.suppress(FilememError):
-            plain = _SUPERSEDED_BY.match(folder.read(path, MAX_HEAD_BYTES))
-            if plain:
-                return f"superseded by {one_line(plain[1].decode(errors='replace'))}"
-    return "archived" if is_archived(path) else ""
+    fate = ""
+    with contextlib.suppress(FilememError):
+        if _MAY_BE_PAST.search(folder.read(path, MAX_HEAD_BYTES)):
+            fate = validity.fate(folder.memory(path).metadata)
+    if is_archived(path):
+        return fate or "archived"
+    return fate
 
 
 def _call(tool: str, **arguments: Any) -> str:

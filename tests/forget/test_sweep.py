@@ -103,6 +103,7 @@ def test_what_is_never_swept(user: Folder, path: str, text: str) -> None:
         ("valid_until: 2026-01-02", "2026-01-03"),
         ("valid_until: 2026-01-02\nimportance: 9", "2026-01-03"),
         ("superseded_by: facts/2026-01-01-x.md", "2026-04-28"),
+        ("status: deprecated", "2026-04-28"),
     ],
 )
 def test_what_was_fades_from_the_last_day_that_it_names(

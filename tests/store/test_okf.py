@@ -304,5 +304,7 @@ def test_keys_of_the_format_are_read_as_filemems_own(user: Folder) -> None:
     assert found.metadata["valid_until"] == dt.date(2026, 6, 14)
     said = run(user, "search", "margin").stdout
     assert said.index("m.md") < said.index('old.md  "Old margin"  deprecated')
+    for words in (["open", "notes/metrics/old.md"], ["grep", "shipping"]):
+        assert "notes/metrics/old.md  deprecated" in run(user, *words).stdout
     first = user.create("notes/first.md", "---\nstale_after: 0001-01-01\n---\n")
     assert user.memory(first).metadata["valid_until"] == dt.date.min
