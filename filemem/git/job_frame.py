@@ -3,8 +3,9 @@
 Git never stands in the way of a memory: what could not be committed goes with a later
 job. A job notes in `.filemem/jobs/` what differs from the last commit before it
 begins: that is a person's, stays where it lies, and waits for their commit. What
-differs beyond the note of a job that was cut off is the job's, and the next one
-commits it.
+differs beyond the note of a job that was cut off, or could not commit, is the job's,
+and the next one commits it. `git status` alone cannot tell the two apart, and files
+that were staged may have been staged by the person.
 """
 
 import contextlib
@@ -21,7 +22,6 @@ from filemem.text.plain import first_few
 RECOVERED = "Keep what jobs had written before git could commit it"
 NOTES = "jobs"  # the folder in the bookkeeping with a note for each job at work
 NOTE_HEADING = "These files differed from the last commit before a job began:"
-WRITTEN_HEADING = "A job wrote these files while git could not be used:"
 
 
 def commit_paths(
@@ -84,10 +84,7 @@ def _written_since(history: History, note: str) -> set[str]:
     heading, *listed = os.fsdecode(files.read(note)).split("\n")
     if not heading:
         return set()  # it had not begun
-    changes = set(history.changes())
-    if heading == WRITTEN_HEADING:
-        return changes.intersection(listed)
-    return changes.difference(listed)
+    return set(history.changes()).difference(listed)
 
 
 class JobFrame:
@@ -109,15 +106,21 @@ class JobFrame:
         """
         folder = self.history.folder
         with contextlib.ExitStack() as held:
-            try:
+            with self._taking_fault():
                 recover(self.history)
+            with self._taking_fault():
                 held.enter_context(self.noted())
-            except (FilememError, OSError) as error:
-                self._fault = in_words(error)
-                self.drafts = self.history.drafts()
             held.callback(setattr, folder, "drafts", folder.drafts)
             folder.drafts = self.drafts
             yield
+
+    @contextlib.contextmanager
+    def _taking_fault(self) -> Iterator[None]:
+        """Have what git cannot do be said by `record` instead of raised."""
+        try:
+            yield
+        except (FilememError, OSError) as error:
+            self._fault = in_words(error)
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
@@ -131,9 +134,12 @@ class JobFrame:
             yield
             return
         self.drafts = frozenset(without_logs(history.changes()))
-        note = self._new_note()
+        place = history.folder.bookkeeping(NOTES)
+        files.make_folder(place)
+        note = f"{place}/{os.urandom(8).hex()}"
         with files.lock(note, 0):
-            _write_note(note, NOTE_HEADING, self.drafts)
+            lines = "".join(f"{one}\n" for one in (NOTE_HEADING, *sorted(self.drafts)))
+            files.log(note, os.fsencode(lines))
             yield
             if not self._fault:
                 with contextlib.suppress(NotFound):  # it went with the user's folder
@@ -154,32 +160,13 @@ class JobFrame:
         history = self.history
         message = commit_message(subject, trailers)
         waiting = []
-        try:
+        with self._taking_fault():
             if not self._fault and history.managed_root:
                 with history.repository.lock():
                     waiting = commit_paths(history, paths, message, at, self.drafts)
-        except (FilememError, OSError) as error:
-            self._fault = in_words(error)
         if self._fault:
-            with contextlib.suppress(FilememError, OSError):  # as on a full disk
-                if history.managed_root:
-                    note = self._new_note()
-                    with files.lock(note, 0):
-                        _write_note(note, WRITTEN_HEADING, paths)
             return f"not committed yet: {self._fault}"
         if waiting:
             named = first_few(waiting)
             return f"left for you to commit, as you had changed it too: {named}"
         return ""
-
-    def _new_note(self) -> str:
-        """Return the place of a new note, in a folder that is there."""
-        folder = self.history.folder.bookkeeping(NOTES)
-        files.make_folder(folder)
-        return f"{folder}/{os.urandom(8).hex()}"
-
-
-def _write_note(note: str, heading: str, paths: Collection[str]) -> None:
-    """Write a note with a line for each path."""
-    lines = "".join(f"{line}\n" for line in (heading, *sorted(paths)))
-    files.log(note, os.fsencode(lines))

@@ -18,7 +18,7 @@ from filemem import FilememError, NotFound, User, jobs
 from filemem.forget.delete import delete
 from filemem.forget.plan import plan_deletion
 from filemem.git.history import History
-from filemem.git.job_frame import JobFrame, recover
+from filemem.git.job_frame import recover
 from filemem.git.setup import set_up
 from filemem.overview import problems
 from filemem.store import recalls
@@ -301,10 +301,7 @@ def test_a_commit_that_waits_tells_nothing_either(mara: Folder) -> None:
     merging = Path(mara.store, ".git/MERGE_HEAD")
     merging.write_text(git(mara.store, "rev-parse", "HEAD") + "\n")
     said = f"The {WORD} is in the jar."
-    path = mara.create("facts/2026/2026-11-20-jar.md", f"{said}\n")
-    JobFrame(History(mara)).record(
-        f"Remember: {said}", [path], {"Job": "remember"}, START
-    )
+    User(mara).remember(said)
     forget(mara, "--about", WORD, "--yes")
     assert holding(mara.store, "in the jar") == []
     merging.unlink()
