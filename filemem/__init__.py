@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from filemem.search.results import Hit as Hit
     from filemem.store.config import ConfigError as ConfigError
     from filemem.store.memory import Memory as Memory
+    from filemem.store.paths import Kind as Kind
     from filemem.tools.grep import Match as Match
     from filemem.tools.toolbox import Toolbox as Toolbox
 
@@ -50,6 +51,7 @@ _PLACES = {
     "search.results": "Hit",
     "store.config": "ConfigError",
     "store.memory": "Memory",
+    "store.paths": "Kind",
     "tools.grep": "Match",
     "tools.toolbox": "Toolbox",
 }

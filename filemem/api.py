@@ -62,7 +62,7 @@ from filemem.store.frontmatter import quoted
 from filemem.store.gate import Gate
 from filemem.store.imports import Origins
 from filemem.store.memory import Memory
-from filemem.store.paths import PROFILE, kind_of
+from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.transcript import Transcript
 from filemem.store.users import StoreFolder
 from filemem.store.zones import ZONE_KEY, find_zone, in_person_zone, person_zone
@@ -312,7 +312,7 @@ class User:
         if wanted:
             with self._folder.locked():
                 if not list(self._folder.existing(PROFILE)):
-                    self._folder.create(PROFILE, facts.page("profile"))
+                    self._folder.create(PROFILE, facts.page(Kind.PROFILE))
             self._edit(PROFILE, functools.partial(_with_front, wanted), "info")
         own = person_zone(self._folder)
         return Info(self._folder.person, str(own or ""))
@@ -476,7 +476,7 @@ class User:
         """Yield every memory, archived ones too, in the order of their paths.
 
         Args:
-            kind: `facts`, `sessions`, `lessons`, `summaries`, `notes` or `profile`.
+            kind: a `Kind`, or the name of any folder, such as `facts`.
             after: only those of this day or later.
         """
         for path in self._folder.paths():
@@ -501,10 +501,10 @@ class User:
             Refused: it is a conversation, or cannot be edited.
         """
         where = self._folder.locate(os.fspath(path))
-        if kind_of(where) == "facts":
+        if kind_of(where) == Kind.FACTS:
             [path] = self._remembered([Asked(text, replaces=where)], today)
             return self.open_file(path)
-        if kind_of(where) == "sessions":
+        if kind_of(where) == Kind.SESSIONS:
             what = f"{where} is what was said, which is never rewritten"
             raise Refused(f"{what}; remember what holds instead, or forget a turn.")
         clean = Gate(self._folder).clean(text).text

@@ -482,5 +482,5 @@ class Conversation:
                 unseen.add(place)
         if self.kept:
             for path in sorted(recalled):
-                recalls.note_recall(self.user, path, recalls.CITED, self.now())
+                recalls.note_recall(self.user, path, recalls.How.CITED, self.now())
         return citations.mark(answer, unseen)

@@ -19,7 +19,7 @@ from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.passages import turns
-from filemem.store.paths import PROFILE
+from filemem.store.paths import PROFILE, Kind
 from filemem.store.profile_sections import BEGIN, END, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
@@ -105,7 +105,7 @@ def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
     """The wishes in lessons that hold today, those of the newest file first."""
     lessons = []
     for entry in index.of(folder).corpus().files:
-        if entry.kind == "lessons" and not entry.archived:
+        if entry.kind == Kind.LESSONS and not entry.archived:
             lessons.append(entry)
     lessons.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
     for entry in lessons:

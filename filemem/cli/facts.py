@@ -25,7 +25,7 @@ from filemem.learn.proposals import Proposal
 from filemem.store.facts import page
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
-from filemem.store.paths import PROFILE, kind_of
+from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.problems import problems_of
 from filemem.store.usage import note_use
 from filemem.text.plain import one_line
@@ -187,7 +187,7 @@ def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
 
     found = search_files(index.of(user), words, today=today)
     for hit in found.hits:
-        if kind_of(hit.path) not in ("sessions", "summaries"):
+        if kind_of(hit.path) not in (Kind.SESSIONS, Kind.SUMMARIES):
             return hit.path
     return next((hit.place for hit in found.hits), "")
 
@@ -206,7 +206,7 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     user = call.the_user()
     name, line = split_line(user, " ".join(path))
     if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
-        user.create(PROFILE, page("profile"))
+        user.create(PROFILE, page(Kind.PROFILE))
     try:
         where = user.locate(name)
     except NotFound:

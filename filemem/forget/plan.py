@@ -28,7 +28,7 @@ from filemem.store.folder import (
 )
 from filemem.store.memory import NAMELESS, SOURCE_MARK, Memory, parse
 from filemem.store.passages import FORGOTTEN, Passage
-from filemem.store.paths import DATED, PROFILE, live
+from filemem.store.paths import DATED, DISTILLED, PROFILE, Kind, live
 from filemem.text.plain import digest, one_line
 
 # In the bookkeeping: what is made anew, what the next chat was to tell, and digests of
@@ -260,7 +260,7 @@ def removals(memory: Memory, passages: Sequence[Passage] = ()) -> list[Removal]:
         passages: of it; without one it goes whole, and where it is one statement: a
             fact, a lesson, a proposal, YAML.
     """
-    is_one = memory.kind in ("facts", "lessons", PROPOSED) or memory.is_yaml
+    is_one = memory.kind in (*DISTILLED, PROPOSED) or memory.is_yaml
     if passages and not is_one:
         return [_lines_of(memory, passage) for passage in passages]
     text = memory.passages[0].text if memory.passages else ""
@@ -278,7 +278,7 @@ def _lines_of(memory: Memory, passage: Passage) -> Removal:
         start = max(2, start)  # the first line opens it
         key, colon, _ = memory.lines[start - 1].partition(":")
         new = f"{key}: {NAMELESS}" if colon else f"# {NAMELESS}"
-    elif memory.kind == "summaries" or memory.path == PROFILE:
+    elif memory.kind == Kind.SUMMARIES or memory.path == PROFILE:
         new = ""
     else:
         head = HEAD.match(memory.lines[start - 1])
@@ -388,7 +388,7 @@ class _Cascade:
             places = [place for place in memory.sources if split_place(place).lines]
         elif item.path == PROFILE and not self.matcher.words:
             places = SOURCE_MARK.findall(text)
-        elif memory.kind == "summaries" and not self.matcher.words:
+        elif memory.kind == Kind.SUMMARIES and not self.matcher.words:
             places = _CITED.findall(text)
         for place in places:
             with contextlib.suppress(FilememError):

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
@@ -25,7 +26,7 @@ from filemem.store import compactions, config, recalls, usage
 from filemem.store.fields import MAX_YAML_CHARS, texts
 from filemem.store.folder import Folder, Progress, Stat, no_progress
 from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
-from filemem.store.paths import PROFILE, is_archived, kind_of, live
+from filemem.store.paths import DISTILLED, PROFILE, Kind, is_archived, kind_of, live
 from filemem.store.recalls import RecallHistory
 from filemem.store.written import Written, written
 from filemem.text import dates
@@ -37,22 +38,39 @@ USE_DAYS = 90  # of recalls that tell whether jobs archive too soon
 MANY_RETURNS = 0.1  # of these, out of the archive, are too many
 STABILITY_STEP_DAYS = 10  # in which a longer stability is looked for
 MAX_STABILITY_DAYS = 3650
-UNREADABLE = "unreadable or too large"
-RECALLED = "recalled"
-LASTING = {
-    "profile": "It stands in every prompt.",
-    "pinned": "It is pinned.",
-    "summaries": "It is a summary.",
-    "without a date": "It has no date, in its name or its front matter.",
-    "what the profile rests on": "The profile rests on it.",
-    "important": f"Its importance is {LASTING_IMPORTANCE} or more.",
-    "not summarised": "It is a conversation that no summary stands for.",
-    "lessons and notes": "It is no fact: lessons and notes stay.",
-    "your own": "You wrote it, or asked for it: no conversation is its source. It ends"
+
+
+class Reason(StrEnum):
+    """Why a memory does not fade, or comes back: the words by which it is counted."""
+
+    NONE = ""
+    PROFILE = "profile"
+    PINNED = "pinned"
+    SUMMARY = "summaries"
+    UNDATED = "without a date"
+    IN_PROFILE = "what the profile rests on"
+    IMPORTANT = "important"
+    NOT_SUMMARISED = "not summarised"
+    NO_FACT = "lessons and notes"
+    OWN = "your own"
+    UNREADABLE = "unreadable or too large"
+    RECALLED = "recalled"
+
+
+SENTENCES = {
+    Reason.PROFILE: "It stands in every prompt.",
+    Reason.PINNED: "It is pinned.",
+    Reason.SUMMARY: "It is a summary.",
+    Reason.UNDATED: "It has no date, in its name or its front matter.",
+    Reason.IN_PROFILE: "The profile rests on it.",
+    Reason.IMPORTANT: f"Its importance is {LASTING_IMPORTANCE} or more.",
+    Reason.NOT_SUMMARISED: "It is a conversation that no summary stands for.",
+    Reason.NO_FACT: "It is no fact: lessons and notes stay.",
+    Reason.OWN: "You wrote it, or asked for it: no conversation is its source. It ends"
     " when something supersedes it, on its valid_until, or by your hand.",
-    UNREADABLE: "It cannot be read.",
+    Reason.UNREADABLE: "It cannot be read.",
+    Reason.RECALLED: "It was recalled since.",
 }
-"""Why a memory does not fade: the word by which it is counted, and a sentence."""
 _LINES = re.compile(r":[\d,\s-]+$")
 
 
@@ -70,8 +88,8 @@ class MemoryState:
         strength: None for a memory without a date.
         has_ended: it held until a day that has passed, and is swept whatever its
             strength.
-        lasts: why it does not fade, a key of LASTING; '' if it does.
-        returns: why the next sweep brings it back from the archive; '' if it does not.
+        lasts: why it does not fade; NONE if it does.
+        returns: why the next sweep brings it back from the archive; NONE if not.
     """
 
     path: str
@@ -82,8 +100,8 @@ class MemoryState:
     recalls: RecallHistory
     strength: Strength | None
     has_ended: bool
-    lasts: str
-    returns: str
+    lasts: Reason
+    returns: Reason
 
     @property
     def archived(self) -> bool:
@@ -168,13 +186,13 @@ class _Observer:
         now = self._strength(memory, history)
         lasts = self._lasts(memory, has_ended=has_ended)
         if not (is_readable or memory.archived):
-            lasts = UNREADABLE
+            lasts = Reason.UNREADABLE
         is_fresh = now is not None and now.retention >= self.settings.threshold
-        returns = ""
+        returns = Reason.NONE
         if memory.archived and history.archived and not _is_past(memory):
             returns = lasts
             if not lasts and history.since and is_fresh and not has_ended:
-                returns = RECALLED
+                returns = Reason.RECALLED
         return MemoryState(
             path=memory.path,
             date=memory.date,
@@ -194,7 +212,8 @@ class _Observer:
     def _own_digest(self, memory: Memory) -> str:
         """Return the digest of a file that is the person's; '' for the program's: a
         summary, a conversation, the profile, a memory as it was left or superseded."""
-        is_machines = memory.kind in ("summaries", "sessions") or memory.path == PROFILE
+        is_told = memory.kind in (Kind.SUMMARIES, Kind.SESSIONS)
+        is_machines = is_told or memory.path == PROFILE
         is_left = self._written(memory).has(memory.data)
         if is_machines or is_left or "superseded_by" in memory.metadata:
             return ""
@@ -205,7 +224,7 @@ class _Observer:
         from the day on which it was written, if that is later."""
         if memory.date is None:
             return None
-        said = memory.body if memory.kind == "facts" else ""
+        said = memory.body if memory.kind == Kind.FACTS else ""
         start = max(
             memory.date,
             *(span.end for span in dates.settled(said, memory.date)),
@@ -226,35 +245,36 @@ class _Observer:
         )
 
     def _has_ended(self, memory: Memory) -> bool:
-        if memory.kind not in ("facts", "lessons") or "day" in memory.metadata:
+        if memory.kind not in DISTILLED or "day" in memory.metadata:
             return False  # an event stays true, and fades from its last day
         since = memory.metadata.get("valid_from", dt.date.min)
         until = memory.metadata.get("valid_until", dt.date.max)
         return bool(until < self.today and since <= self.today)
 
-    def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
-        """Return why a memory does not fade, a key of LASTING; '' if it does. The first
-        reason that holds counts."""
+    def _lasts(self, memory: Memory, *, has_ended: bool) -> Reason:
+        """Return why a memory does not fade. The first reason that holds counts."""
         importance = memory.metadata.get("importance", IMPORTANCE)
         if memory.path == PROFILE:
-            return "profile"
+            return Reason.PROFILE
         if memory.metadata.get("pinned"):
-            return "pinned"
-        if memory.kind == "summaries":
-            return "summaries"
+            return Reason.PINNED
+        if memory.kind == Kind.SUMMARIES:
+            return Reason.SUMMARY
         if memory.date is None:
-            return "without a date"
+            return Reason.UNDATED
         if live(memory.path) in self.profile_sources:
-            return "what the profile rests on"
+            return Reason.IN_PROFILE
         if importance >= LASTING_IMPORTANCE and not has_ended:
-            return "important"
-        if memory.kind == "sessions":
-            return "" if live(memory.path) in self.summarised else "not summarised"
-        if has_ended or (_is_past(memory) and memory.kind in ("facts", "lessons")):
-            return ""
-        if memory.kind != "facts":
-            return "lessons and notes"
-        return "your own" if _is_standing(memory) and not memory.sources else ""
+            return Reason.IMPORTANT
+        if memory.kind == Kind.SESSIONS:
+            is_summarised = live(memory.path) in self.summarised
+            return Reason.NONE if is_summarised else Reason.NOT_SUMMARISED
+        if has_ended or (_is_past(memory) and memory.kind in DISTILLED):
+            return Reason.NONE
+        if memory.kind != Kind.FACTS:
+            return Reason.NO_FACT
+        is_own = _is_standing(memory) and not memory.sources
+        return Reason.OWN if is_own else Reason.NONE
 
 
 _DAYS = ("day", "valid_from", "valid_until")
@@ -262,7 +282,7 @@ _DAYS = ("day", "valid_from", "valid_until")
 
 def _is_past(memory: Memory) -> bool:
     """Tell whether a memory in the archive stays there whatever is recalled."""
-    return memory.kind == "summaries" or bool(validity.fate(memory.metadata))
+    return memory.kind == Kind.SUMMARIES or bool(validity.fate(memory.metadata))
 
 
 def _is_standing(memory: Memory) -> bool:
@@ -270,7 +290,7 @@ def _is_standing(memory: Memory) -> bool:
     trifle, and not replaced by another."""
     importance = memory.metadata.get("importance", IMPORTANCE)
     is_episode = "kind" in memory.metadata or importance <= TRIFLING_IMPORTANCE
-    return memory.kind == "facts" and not (is_episode or _is_past(memory))
+    return memory.kind == Kind.FACTS and not (is_episode or _is_past(memory))
 
 
 # -- too soon --------------------------------------------------------------------------
@@ -308,7 +328,7 @@ def archive_use(
     count = 0
     returned = list[tuple[MemoryState, dt.date]]()
     for state in states:
-        if state.kind == "facts" and not state.is_past:
+        if state.kind == Kind.FACTS and not state.is_past:
             count += sum(since < day <= today for day in state.recalls.days)
             for day in state.recalls.returns:
                 if since < day <= today:
@@ -365,7 +385,7 @@ def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
     if state.archived:
         return [f"{where} is in the archive.", _in_archive(state)]
     if state.lasts or state.strength is None:
-        return [f"{where} is live.", f"It does not fade. {LASTING[state.lasts]}"]
+        return [f"{where} is live.", f"It does not fade. {SENTENCES[state.lasts]}"]
     said = [f"{where} is live.", *_fading(state, state.strength, folder, today)]
     citing = [
         one.path for one in states.values() if not one.archived and where in one.sources
@@ -411,11 +431,11 @@ def _in_archive(state: MemoryState) -> str:
         return f"It tells what was: it is {fate}."
     if state.has_ended:
         return f"It tells what was: it held until {state.front['valid_until']}."
-    if not state.recalls.archived or state.kind == "summaries":
+    if not state.recalls.archived or state.kind == Kind.SUMMARIES:
         return "No job has put it here; filemem restore brings it back."
     since = f"A job archived it on {state.recalls.archived[:10]}."
     if state.returns:
-        reason = LASTING.get(state.returns, "It was recalled since.")
+        reason = SENTENCES[state.returns]
         return f"{since} The next sweep brings it back. {reason}"
     return (
         f"{since} As far as is known it is still true. When it is opened or cited, the"

@@ -21,7 +21,7 @@ from filemem.store.facts import page
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import FORGOTTEN
-from filemem.store.paths import archived, live
+from filemem.store.paths import Kind, archived, live
 from filemem.text.plain import counted
 
 CompactionPlan = dict[str, list[Source]]
@@ -186,7 +186,7 @@ def _put(
         if os.path.lexists(folder.absolute(summary)):
             folder.edit(summary, changed)
         elif sections:
-            folder.create(summary, changed(page("summaries").encode()))
+            folder.create(summary, changed(page(Kind.SUMMARIES).encode()))
     log = dict[str, compactions.Compacted]()
     fresh = list[str]()
     for one in sections:

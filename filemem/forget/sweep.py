@@ -8,7 +8,7 @@ from enum import Enum
 from filemem.forget.states import MemoryState, memory_states
 from filemem.store import config, recalls, saved_over, usage
 from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
-from filemem.store.paths import archived, is_archived, live
+from filemem.store.paths import Kind, archived, is_archived, live
 from filemem.text.plain import counted, digest, first_few
 
 MANY_FACTS = 20  # more of them, and more than a share of all, are a large sweep
@@ -30,7 +30,7 @@ class SweepPlan:
 
     Attributes:
         to_archive: by path why: `retention 0.052` or `held until 2026-08-31`.
-        to_restore: by path in the archive why: a key of LASTING, or RECALLED.
+        to_restore: by path in the archive why.
         waiting: the faded facts that wait for a yes.
         own_files: the digest of all files that the person wrote or changed.
     """
@@ -87,7 +87,7 @@ def _left_to_wait(
     alive = 0
     of_late = 0
     for state in states:
-        if state.kind != "facts":
+        if state.kind != Kind.FACTS:
             continue
         if state.archived:
             of_late += state.recalls.archived >= f"{since}" and not state.is_past
@@ -189,7 +189,7 @@ def restore_memories(folder: Folder, named: Iterable[str], at: dt.datetime) -> J
     for path in paths:
         if is_archived(path):
             # The recall comes first, so that a run that is cut off reinforces it too.
-            recalls.note_recalls(folder, [path], recalls.RESTORED, at)
+            recalls.note_recalls(folder, [path], recalls.How.RESTORED, at)
             stayed = folder.move({path: live(path)})
             said.append(stayed.get(path, f"Restored {live(path)}."))
             failed |= bool(stayed)

@@ -15,7 +15,7 @@ from filemem.git.history import History, is_log
 from filemem.git.job_frame import JobFrame, commit_paths, recover
 from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
 from filemem.store import recalls
-from filemem.store.paths import is_archived, kind_of, live
+from filemem.store.paths import Kind, is_archived, kind_of, live
 from filemem.text.plain import first_few, one_line
 
 # Jobs that only move what they find; a summary alone is of their own writing.
@@ -64,7 +64,7 @@ def _take_back(
             restored.append(target)
     with JobFrame(history).noted():
         # Else the next sweep would archive again what comes back.
-        recalls.note_recalls(history.folder, restored, recalls.RESTORED, at)
+        recalls.note_recalls(history.folder, restored, recalls.How.RESTORED, at)
         carry_out(history.repository, changes)
         trailers = {"Job": "undo", "Undoes": commit.commit}
         message = commit_message(f'Undo "{commit.subject}"', trailers)
@@ -110,7 +110,8 @@ def _reverse(history: History, commit: Commit) -> list[FileChange]:
             continue
         if change.conflict:
             met.append(path)
-        if commit.job in MOVING_JOBS and change.source and kind_of(path) != "summaries":
+        has_moved = commit.job in MOVING_JOBS and change.source
+        if has_moved and kind_of(path) != Kind.SUMMARIES:
             target = change.target or change.source
             change = replace(change, target=target, new=change.old)
         if change.is_any:
@@ -125,7 +126,7 @@ def _reverse(history: History, commit: Commit) -> list[FileChange]:
 
 def _stays(commit: Commit, path: str) -> bool:
     """Say whether a file is left as it is: a log, and what was said in a chat."""
-    return is_log(path) or (commit.job == "chat" and kind_of(path) == "sessions")
+    return is_log(path) or (commit.job == "chat" and kind_of(path) == Kind.SESSIONS)
 
 
 def _sentence(source: str, target: str) -> str:

@@ -9,7 +9,7 @@ from filemem.index import corpus
 from filemem.index.corpus import IndexedFile, Stats
 from filemem.index.snapshot import Builder
 from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
-from filemem.store.paths import PROFILE, when_of
+from filemem.store.paths import PROFILE, Kind, when_of
 from filemem.store.roles import Role
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
@@ -100,7 +100,7 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
     speakers = {passage.speaker for passage in passages}
     assistants = {one for one in speakers if memory.role(one) is Role.ASSISTANT}
     mark = _mark_of_source(memory)
-    is_summary = memory.kind == "summaries"
+    is_summary = memory.kind == Kind.SUMMARIES
     # Each line of these is understood without the one before it.
     stand_alone = is_summary or memory.path == PROFILE
     day_starts: list[tuple[int, int]] = []
@@ -139,7 +139,7 @@ def _dates_told(memory: Memory) -> list[tuple[int, int, int]]:
     without a day has none. A summary has none, as its lines rank by what they retell.
     """
     found: list[tuple[int, int, int]] = []
-    if memory.kind == "summaries":
+    if memory.kind == Kind.SUMMARIES:
         return found
     for number, window in enumerate(memory.windows):
         passage = memory.passages[window.place]
@@ -158,7 +158,7 @@ def _mark_of_source(memory: Memory) -> re.Pattern[str] | None:
 
     A line of a summary names turns, one of the profile a fact.
     """
-    if memory.kind == "summaries":
+    if memory.kind == Kind.SUMMARIES:
         return _TURNS
     return SOURCE_MARK if memory.path == PROFILE else None
 

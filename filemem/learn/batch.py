@@ -13,7 +13,7 @@ from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
 from filemem.store.facts import plain
 from filemem.store.memory import Memory
-from filemem.store.paths import PROFILE, live
+from filemem.store.paths import PROFILE, Kind, live
 from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.text.redaction import redact
@@ -57,8 +57,8 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     for one in memories if len(memories) > 1 else ():
         text = plain(said_in(one))
         known_as = digest(f"{live(one.path)}\0{text}")
-        is_asked_for = one.kind == "facts" and not one.sources and not machine_of(one)
-        if is_asked_for and known_as not in log.read:
+        is_asked_for = not one.sources and not machine_of(one)
+        if one.kind == Kind.FACTS and is_asked_for and known_as not in log.read:
             session = Session(live(one.path), frozenset([known_as]))
             line = one.passages[0].line
             yield SaidTurn(session, line, owner, text, known.since(one), known_as)

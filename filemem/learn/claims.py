@@ -18,6 +18,7 @@ from filemem.learn.records import Action, Claim
 from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
+from filemem.store.paths import Kind
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
 from filemem.text import dates, terms
@@ -125,13 +126,13 @@ def _claim(
     text_digest = digest(plain(text))
     kind = _word(entry, "kind").lower()
     section = _word(entry, "section").lower()
-    if kind == "lesson" or section == "talk":
-        kind = "lesson"
+    is_lesson = kind == "lesson" or section == "talk"
+    if is_lesson:
         section = "talk"
     front = {
         "importance": _importance(entry),
         "confidence": None if shown.holds(text) else NOT_SHOWN,
-        **_days(entry, last_day, is_event=kind == "event"),
+        **_days(entry, last_day, is_event=kind == "event" and not is_lesson),
         "retold_by": model,
     }
     if turns and all(turn.is_machine for turn in turns):
@@ -147,7 +148,7 @@ def _claim(
     claim = Claim(
         text=text,
         day=last_day,
-        kind="lessons" if kind == "lesson" else "facts",
+        kind=Kind.LESSONS if is_lesson else Kind.FACTS,
         action=Action(action) if is_change else Action.ADD,
         targets=tuple(known[label] for label in named if label in known),
         sources=tuple(turn.place for turn in turns),
@@ -156,9 +157,7 @@ def _claim(
         front=front,
         is_own=any(turn.is_own and stands_in(quote, turn.text) for turn in turns),
         section=section if section in SECTIONS else "",
-        needs_review=(
-            kind == "lesson" and any(turn.session.is_imported for turn in turns)
-        ),
+        needs_review=(is_lesson and any(turn.session.is_imported for turn in turns)),
     )
     return replace(claim, fault=_fault(claim, action, quote, named, turns))
 
@@ -237,7 +236,7 @@ def _fault(
     """
     cited = "\n".join(turn.text for turn in turns)
     size = len(claim.text)
-    is_wish = claim.kind == "lessons" and not claim.said_by
+    is_wish = claim.kind == Kind.LESSONS and not claim.said_by
     is_odd = action not in _ACTIONS
     is_unknown = claim.action is not Action.ADD and len(claim.targets) < len(named)
     wrongs = {

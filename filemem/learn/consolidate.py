@@ -14,7 +14,7 @@ from typing import Any
 from filemem.learn import profile
 from filemem.learn.batch import asked_for, batches, build_request, session_of
 from filemem.learn.claims import Noted, read_answer
-from filemem.learn.decide import KINDS, KnownMemories
+from filemem.learn.decide import KnownMemories
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Claim, Decision
@@ -26,7 +26,7 @@ from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError, PromptTooLong, Reply
 from filemem.store import config
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
-from filemem.store.paths import kind_of, live
+from filemem.store.paths import DISTILLED, kind_of, live
 from filemem.text.plain import count_tokens, counted
 
 MAX_UNREADABLE = 4  # conversations in a row, after which the model is asked no more
@@ -106,7 +106,7 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
 
 def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
     """Finish what a person did by hand or a killed run has left; yield what changed."""
-    for path in folder.paths(*KINDS):
+    for path in folder.paths(*DISTILLED):
         if live(path) in log.written:
             continue
         memory = folder.find(path)
@@ -269,7 +269,7 @@ class Reading:
             paths[f"F{number}"] = done.path
             if done.action is not Action.CONFIRM:
                 said.add(done.path)
-            if claim.section and kind_of(done.path) in KINDS:
+            if claim.section and kind_of(done.path) in DISTILLED:
                 sections[live(done.path)] = claim.section
         return sections
 

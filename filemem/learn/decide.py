@@ -23,11 +23,10 @@ from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
-from filemem.store.paths import archived, kind_of, live, when_of
+from filemem.store.paths import DISTILLED, Kind, archived, kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
-KINDS = ("facts", "lessons")
 MAX_SHOWN_WHOLE = 100  # memories that are all shown beside what was said
 MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
@@ -69,7 +68,7 @@ class KnownMemories:
         """
         before: dict[Stat, Said] = self.folder.cached.get("known", {})
         now: dict[Stat, Said] = {}
-        for stat in sorted(self.folder.files(*KINDS)):
+        for stat in sorted(self.folder.files(*DISTILLED)):
             is_known = stat in before
             now[stat] = before[stat] if is_known else self._parsed(stat.path)
         self.folder.cached["known"] = now
@@ -95,7 +94,7 @@ class KnownMemories:
     def _parsed(self, path: str) -> Said:
         """Return the fact or lesson at a path; none if it is superseded or empty."""
         memory = None
-        if kind_of(path) in KINDS:
+        if kind_of(path) in DISTILLED:
             memory = self.folder.find(path)
         if not memory or validity.fate(memory.metadata) or not memory.passages:
             return Said(None)
@@ -134,7 +133,7 @@ class KnownMemories:
 
     @cached_property
     def _listed(self) -> list[str]:
-        return [path for path, _ in self.folder.entries(*KINDS)]
+        return [path for path, _ in self.folder.entries(*DISTILLED)]
 
     def note(self, decision: Decision) -> None:
         """Know what became of a claim."""
@@ -257,7 +256,7 @@ class KnownMemories:
             if memory is None or memory.kind != claim.kind:
                 continue
             said_by = machine_of(memory)
-            is_own_wish = memory.kind == "lessons" and not said_by
+            is_own_wish = memory.kind == Kind.LESSONS and not said_by
             if claim.said_by in ("", said_by) and (claim.is_own or not is_own_wish):
                 found.append(memory)
         return found

@@ -33,7 +33,7 @@ from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS, page
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK, Memory
-from filemem.store.paths import PROFILE, live
+from filemem.store.paths import PROFILE, Kind, live
 from filemem.store.profile_sections import BEGIN, END, HEADING, SECTIONS, section_of
 from filemem.text import terms
 from filemem.text.plain import count_tokens, counted, one_line
@@ -81,7 +81,7 @@ def revise(
                 if not any(successor(folder, path, today) for path in fresh):
                     return Applied()
                 heading = f"# {display(folder.person)}"
-                folder.create(PROFILE, page("profile", heading))
+                folder.create(PROFILE, page(Kind.PROFILE, heading))
             change = partial(_revised, folder, log, today, fresh)
             is_changed = folder.edit(PROFILE, change)
     except FilememError as error:

@@ -9,7 +9,7 @@ from typing import Any
 from filemem.learn.log import Origin
 from filemem.store import facts
 from filemem.store.frontmatter import quoted
-from filemem.store.paths import live
+from filemem.store.paths import Kind, live
 
 
 class Action(StrEnum):
@@ -57,7 +57,7 @@ class Claim:
 
     text: str
     day: dt.date
-    kind: str = "facts"
+    kind: str = Kind.FACTS
     action: Action = Action.ADD
     targets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()

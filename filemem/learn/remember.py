@@ -19,7 +19,7 @@ from filemem.store.fields import DESCRIBING, OF_FACTS, texts
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.memory import Memory
-from filemem.store.paths import live
+from filemem.store.paths import Kind, live
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
 
@@ -150,7 +150,7 @@ def _front(gate: Gate, asked: Asked) -> dict[str, Any]:
 def _check_may_be_superseded(known: KnownMemories, path: str, today: dt.date) -> None:
     """Raise NotFound unless a path is that of a fact that may be superseded today."""
     old = known.read(path)
-    if old is None or old.kind != "facts" or not known.may_end(old, today):
+    if old is None or old.kind != Kind.FACTS or not known.may_end(old, today):
         why = "is not a current fact that can be superseded"
         raise NotFound(f"{one_line(path)} {why}; name one as a search shows it.")
 

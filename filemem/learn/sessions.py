@@ -12,7 +12,7 @@ from filemem.learn.log import NOT_READ, LearnLog, ReadFile, digest
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
-from filemem.store.paths import is_archived, live, when_of
+from filemem.store.paths import Kind, is_archived, live, when_of
 from filemem.store.roles import Role
 from filemem.text.plain import both_ends, count_tokens
 
@@ -102,7 +102,7 @@ def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
         log: knows what was read.
     """
     found = []
-    for stat in folder.files("sessions"):
+    for stat in folder.files(Kind.SESSIONS):
         when = None if _is_read(folder, log, stat) else when_of(live(stat.path))
         if when:
             found.append((when.date, when.time, live(stat.path), stat))

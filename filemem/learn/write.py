@@ -7,14 +7,13 @@ from functools import partial
 
 from filemem.errors import Changed, FilememError, Refused
 from filemem.learn import proposals
-from filemem.learn.decide import KINDS
 from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
-from filemem.store.paths import archived, kind_of, live
+from filemem.store.paths import DISTILLED, archived, kind_of, live
 
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
@@ -100,7 +99,7 @@ class Writer:
         ended: list[str] = []
         for old in replaced:
             place = next(self.folder.existing(old), "")
-            if kind_of(place) not in KINDS:  # nothing, or what no fact replaces
+            if kind_of(place) not in DISTILLED:  # nothing, or what no fact replaces
                 continue
             change = partial(facts.superseded, place, by=live(new), until=until)
             try:
@@ -130,7 +129,7 @@ class Writer:
         text = rewritten(self.folder.memory(place), decision)
         change = partial(self._unless_edited, place, text.encode("utf-8", "replace"))
         self.folder.edit(place, change)
-        recalls.note_recall(self.folder, decision.path, recalls.CITED, self.at)
+        recalls.note_recall(self.folder, decision.path, recalls.How.CITED, self.at)
         return text
 
     def _unless_edited(self, path: str, after: bytes, data: bytes) -> bytes:

@@ -8,6 +8,7 @@ from filemem.store.facts import plain
 from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.store.passages import FORGOTTEN, Passage
+from filemem.store.paths import Kind
 from filemem.text.dates import settled
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
@@ -99,7 +100,7 @@ def _span_told(memory: Memory, passage: Passage, own_day: dt.date) -> Span:
     begins on its day.
     """
     since = memory.metadata.get("valid_from")
-    if since or memory.kind == "sessions":
+    if since or memory.kind == Kind.SESSIONS:
         return one_day(since or own_day)
     event_day = memory.metadata.get("day")
     text = passage.text[:MAX_TEXT_CHARS]

@@ -18,7 +18,7 @@ from filemem.store import config
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Progress, no_progress
 from filemem.store.memory import SOURCE_MARK
-from filemem.store.paths import PROFILE
+from filemem.store.paths import DISTILLED, PROFILE, Kind
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 
@@ -42,7 +42,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     today = now.date()
     states = sorted(memory_states(folder, today, progress), key=_newest_first)
     live = [state for state in states if not state.archived]
-    talks = [state for state in states if state.kind == "sessions"]
+    talks = [state for state in states if state.kind == Kind.SESSIONS]
     template = resources.files("filemem.data") / "report.html"
     return Template(template.read_text("utf-8")).substitute(
         person=_text(folder.person),
@@ -110,7 +110,7 @@ def _holds(state: MemoryState) -> bool:
 
     Nothing that has ended, or that another memory has replaced, does.
     """
-    if state.kind not in ("facts", "lessons"):
+    if state.kind not in DISTILLED:
         return False
     return not (state.front.get("kind") or state.is_past)
 
@@ -171,7 +171,7 @@ def _row(folder: Folder, path: str, day: dt.date | str | None) -> str:
     memory = folder.find(path)
     if memory is None:
         return _line(day, "", path)
-    if memory.kind == "sessions" or not memory.passages:
+    if memory.kind == Kind.SESSIONS or not memory.passages:
         return _line(day, memory.title, path)
     first = memory.passages[0]
     return _line(day, plain(first.text), f"{path}:{first.line}")

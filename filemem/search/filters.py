@@ -7,6 +7,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.index import Corpus, IndexedFile
 from filemem.store import globs
 from filemem.store.folder import Folder
+from filemem.store.paths import Kind
 from filemem.text import dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
@@ -57,7 +58,7 @@ class Filters:
 
     def _naming(self, entry: IndexedFile) -> set[int]:
         """Return the passages of a fact that name one of the days."""
-        if self.days is None or entry.kind != "facts":
+        if self.days is None or entry.kind != Kind.FACTS:
             return set()
         return entry.passages_naming([self.days])
 

@@ -11,10 +11,11 @@ from filemem.search.features import Ranked, WordScores
 from filemem.search.query import Query
 from filemem.search.results import Hit, first_day_named
 from filemem.search.search_request import SearchRequest
+from filemem.search.validity import Validity
 from filemem.store.bullets import parse as parse_bullet
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.passages import FORGOTTEN, Passage
-from filemem.store.paths import PROFILE, FileDate, live, when_of
+from filemem.store.paths import DISTILLED, PROFILE, FileDate, Kind, live, when_of
 from filemem.text import terms
 from filemem.text.plain import one_line
 
@@ -32,7 +33,7 @@ def in_its_place(
     """
     passed: set[str] = set()
     last: IndexedFile | None = entry
-    while last is not None and validity.is_superseded(last, today):
+    while last and validity.validity_of(last, today) is Validity.SUPERSEDED:
         if last.path in passed:
             return None
         passed.add(last.path)
@@ -221,7 +222,7 @@ def _last_told(
     entry: IndexedFile, when: FileDate | None, sources: Iterable[str]
 ) -> FileDate | None:
     """Return the date of a memory; of a fact that of the last word that updated it."""
-    if entry.kind in ("facts", "lessons"):
+    if entry.kind in DISTILLED:
         for source in map(when_of, sources):
             if when and source and source.date > when.date:
                 when = source._replace(time="")
@@ -251,12 +252,13 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
         today: the day in question.
     """
     state = ""
-    if validity.is_superseded(entry, today):
+    found = validity.validity_of(entry, today)
+    if found is Validity.SUPERSEDED:
         last = successor.path if successor else validity.successor(entry)
         state = f"superseded by {one_line(last)}"
-    elif validity.is_deprecated(entry.particulars):
+    elif found is Validity.DEPRECATED:
         state = "deprecated"
-    elif not validity.is_certain(entry):
+    elif found is Validity.DOUBTFUL:
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
     return f"{state}  {validity.held_note(entry, today)}".strip()
 
@@ -279,13 +281,13 @@ def _replaced(request: SearchRequest, index: Index, entry: IndexedFile) -> str:
 
 def _sources(entry: IndexedFile, passage: Passage) -> tuple[str, ...]:
     """Return the places of what a passage tells over again."""
-    if entry.kind in ("facts", "lessons"):
+    if entry.kind in DISTILLED:
         return tuple(map(live, validity.named(entry, "source")))
     if entry.path == PROFILE:
         mark = SOURCE_MARK.search(passage.text)
         return (live(mark[1]),) if mark else ()
     bullet = None
-    if entry.kind == "summaries":
+    if entry.kind == Kind.SUMMARIES:
         bullet = parse_bullet(passage.text, entry.path, passage.line)
     if bullet is None:
         return ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from filemem.search.features import Features
 from filemem.search.weights import Weights
-from filemem.store.paths import PROFILE, FileDate, kind_of, live
+from filemem.store.paths import DISTILLED, PROFILE, FileDate, Kind, kind_of, live
 from filemem.text import dates
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import count_tokens
@@ -88,12 +88,13 @@ class Hit:
     @property
     def is_fact(self) -> bool:
         """Say whether it is of a memory that says one thing."""
-        return self.kind in ("facts", "lessons")
+        return self.kind in DISTILLED
 
     @property
     def retells(self) -> bool:
         """Say whether it is a line of a summary, or of the profile, with a source."""
-        return bool(self.sources) and (self.path == PROFILE or self.kind == "summaries")
+        tells = self.path == PROFILE or self.kind == Kind.SUMMARIES
+        return tells and bool(self.sources)
 
     @property
     def is_echo(self) -> bool:

@@ -9,6 +9,7 @@ from filemem.search import validity
 from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.weights import Weights
+from filemem.store.paths import Kind
 from filemem.text.dayrange import DayRange
 
 
@@ -67,7 +68,7 @@ class SearchRequest:
         In a conversation that is a day to come: what is past was told of in its days.
         """
         days = self.query.days
-        if entry.kind == "sessions":
+        if entry.kind == Kind.SESSIONS:
             days = self._days_to_come
         return entry.passages_naming(days)
 

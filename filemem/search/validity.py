@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from filemem.store.fields import texts
@@ -20,6 +21,15 @@ _INTERVAL = frozenset(("valid_from", "valid_until"))
 _LIMITS = frozenset(
     ("valid_from", "valid_until", "supersedes", "superseded_by", "status")
 )
+
+
+class Validity(Enum):
+    """Whether what a memory says is so."""
+
+    HOLDS = "nothing speaks against it"
+    DOUBTFUL = "its confidence is low"
+    DEPRECATED = "it is not current any more, and nothing replaced it"
+    SUPERSEDED = "another memory has replaced it"
 
 
 def held_days(entry: "IndexedFile") -> DayRange:
@@ -63,9 +73,16 @@ def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
     return any(map(held_days(entry).overlaps, days))
 
 
-def is_superseded(entry: "IndexedFile", day: dt.date) -> bool:
-    """Say whether another memory has replaced one by `day`."""
-    return bool(successor(entry)) and held_days(entry).last < day.toordinal()
+def validity_of(entry: "IndexedFile", day: dt.date) -> Validity:
+    """Return whether what a memory says is so on a day."""
+    if successor(entry):
+        if held_days(entry).last < day.toordinal():
+            return Validity.SUPERSEDED
+    elif is_deprecated(entry.particulars):
+        return Validity.DEPRECATED
+    if float(entry.particulars.get("confidence", CERTAIN)) < CERTAIN:
+        return Validity.DOUBTFUL
+    return Validity.HOLDS
 
 
 def is_deprecated(front: Mapping[str, Any]) -> bool:
@@ -114,11 +131,6 @@ def successor(entry: "IndexedFile") -> str:
     It is as the front matter names it, whether or not such a memory is there.
     """
     return str(entry.particulars.get("superseded_by") or "")
-
-
-def is_certain(entry: "IndexedFile") -> bool:
-    """Say whether a memory's confidence is high enough; without any it is."""
-    return float(entry.particulars.get("confidence", 1.0)) >= CERTAIN
 
 
 def named(entry: "IndexedFile", key: str) -> tuple[str, ...]:

@@ -244,7 +244,7 @@ class Answering:
         paths = {place.rpartition(":")[0] for place in cited(self._text())}
         for path in sorted(paths):
             if path in shown:
-                recalls.note_recall(self._folder, path, recalls.CITED, self._now())
+                recalls.note_recall(self._folder, path, recalls.How.CITED, self._now())
 
 
 def _called(last: Reply, toolbox: Toolbox, theirs: set[str]) -> Messages:

@@ -26,8 +26,10 @@ from filemem.store.fields import (
 from filemem.store.passages import Passage, paragraphs, turns, whole
 from filemem.store.passages import windows as windows_of
 from filemem.store.paths import (
-    KINDS,
+    DISTILLED,
+    OWN_KINDS,
     FileDate,
+    Kind,
     date_at_head,
     is_archived,
     kind_of,
@@ -108,7 +110,7 @@ class Memory:
     def is_note(self) -> bool:
         """Whether it is a person's, in no folder of the program's: it speaks of what
         its title says without naming it again."""
-        return self.kind not in (*KINDS, "profile")
+        return self.kind not in OWN_KINDS
 
     @property
     def binary(self) -> bool:
@@ -291,16 +293,16 @@ class Memory:
         """Return a session's turns, or a fact left whole, else paragraphs."""
         start = self._body_start
         found = []
-        if self.kind == "sessions":
+        if self.kind == Kind.SESSIONS:
             found = turns(self.lines, start, self.day)
-        elif self.kind in ("facts", "lessons"):
+        elif self.kind in DISTILLED:
             found = whole(self.lines, start)
         return found or paragraphs(self.lines, start, dated=self.is_note)
 
     def _entries(self) -> list[Passage]:
         """Return a passage for each key that neither describes nor names the memory."""
         silent = DESCRIBING | NAMING
-        if self.kind in ("facts", "lessons"):
+        if self.kind in DISTILLED:
             silent |= OF_FACTS
         values = self.front_matter.values
         source = "\n".join(self._front_lines) if values else ""

@@ -6,10 +6,26 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
+from enum import StrEnum
 from itertools import count
 from typing import NamedTuple
 
-KINDS = ("facts", "sessions", "lessons", "summaries")
+
+class Kind(StrEnum):
+    """A kind of memory that means something to the program; any folder is a kind."""
+
+    FACTS = "facts"
+    SESSIONS = "sessions"
+    LESSONS = "lessons"
+    SUMMARIES = "summaries"
+    PROFILE = "profile"
+    NOTES = "notes"  # what lies in no folder
+
+
+DISTILLED = (Kind.FACTS, Kind.LESSONS)
+"""The kinds of which each memory is one statement, distilled from what was said."""
+OWN_KINDS = frozenset(Kind) - {Kind.NOTES}
+"""The kinds that the program writes."""
 ARCHIVE = "archive"
 PROFILE = "profile.md"
 MAX_SLUG_CHARS = 21  # with a date, a time and `.md` a name of at most 40 characters
@@ -69,7 +85,7 @@ def archived(path: str) -> str:
 
 def type_of(kind: str) -> str:
     """Return what one memory of a kind is called: `fact` for `facts`."""
-    return "summary" if kind == "summaries" else kind.removesuffix("s")
+    return "summary" if kind == Kind.SUMMARIES else kind.removesuffix("s")
 
 
 def kind_of(path: str) -> str:
@@ -77,7 +93,7 @@ def kind_of(path: str) -> str:
     folder, slash, _ = live(path).partition("/")
     if slash:
         return folder
-    return "profile" if path == PROFILE else "notes"
+    return Kind.PROFILE if path == PROFILE else Kind.NOTES
 
 
 def when_of(path: str) -> FileDate | None:

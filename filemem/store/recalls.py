@@ -4,17 +4,23 @@ import datetime as dt
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
 from filemem.store.logs import MINUTE, Log
 from filemem.store.paths import archived, live
 
-OPENED = "open"
-CITED = "cited"
-RESTORED = "restored"
-ARCHIVED = "archived"  # no recall
 RECALLS = "recalls.log"
+
+
+class How(StrEnum):
+    """What the log says was done with a memory."""
+
+    OPENED = "open"
+    CITED = "cited"
+    RESTORED = "restored"
+    ARCHIVED = "archived"  # no recall
 
 
 @dataclass
@@ -36,7 +42,7 @@ class RecallHistory:
     def add(self, at: str, how: str) -> None:
         """Take in the next entry; raise ValueError for one of no day."""
         day = dt.date.fromisoformat(at[:10])
-        if how == ARCHIVED:
+        if how == How.ARCHIVED:
             self.archived = at
             self.since = False
             return
@@ -46,21 +52,21 @@ class RecallHistory:
             self.returns.append(day)
 
 
-def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
+def note_recall(folder: Folder, path: str, how: How, at: dt.datetime) -> None:
     """Note one recall; a log that cannot be written never spoils a reading."""
     with suppress(FilememError, OSError):
         note_recalls(folder, [path], how, at, wait=1.0)
 
 
 def note_recalls(
-    folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0
+    folder: Folder, paths: Iterable[str], how: How, at: dt.datetime, wait: float = 10.0
 ) -> None:
     """Note the same of some memories, in one write.
 
     Args:
         folder: whose they are.
         paths: theirs.
-        how: OPENED, CITED, RESTORED or ARCHIVED.
+        how: what was done with them.
         at: when.
         wait: seconds for the user's lock.
 
@@ -96,7 +102,7 @@ def archive(folder: Folder, paths: Iterable[str], at: dt.datetime) -> dict[str, 
     path that stayed.
     """
     wanted = list(paths)
-    note_recalls(folder, wanted, ARCHIVED, at)
+    note_recalls(folder, wanted, How.ARCHIVED, at)
     return folder.move({path: archived(path) for path in wanted})
 
 

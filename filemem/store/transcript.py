@@ -15,7 +15,7 @@ from filemem.store.frontmatter import quoted
 from filemem.store.imports import Origins
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage, format_turn
-from filemem.store.paths import is_archived, kind_of, slug, when_of
+from filemem.store.paths import Kind, is_archived, kind_of, slug, when_of
 from filemem.store.saved_over import note_turn
 
 INTERRUPTED = "[interrupted]"
@@ -136,7 +136,7 @@ def create(
     """
     zone = quoted(zone_name(at)) if at.tzinfo else ""
     head = {"date": f"{at:%Y-%m-%dT%H:%M:%S}", "timezone": zone, **front}
-    text = page("sessions", "".join(turns).rstrip("\n"), head)
+    text = page(Kind.SESSIONS, "".join(turns).rstrip("\n"), head)
     return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", text)
 
 
@@ -154,7 +154,7 @@ def newest(folder: Folder) -> list[str]:
     begun = []
     for stat in folder.files():
         when = when_of(stat.path)
-        if when and kind_of(stat.path) == "sessions" and stat.path.endswith(".md"):
+        if when and kind_of(stat.path) == Kind.SESSIONS and stat.path.endswith(".md"):
             is_live = not is_archived(stat.path)
             begun.append((is_live, when, stat.changed, stat.path))
     return [path for *_, path in sorted(begun, reverse=True)]

@@ -11,7 +11,7 @@ from filemem.errors import FilememError
 from filemem.search import validity
 from filemem.store.folder import Folder
 from filemem.store.passages import TURN_HEAD
-from filemem.store.paths import FileDate, is_archived, when_of
+from filemem.store.paths import DISTILLED, FileDate, is_archived, when_of
 from filemem.text import dates
 from filemem.text.plain import (
     clip_tokens,
@@ -334,7 +334,7 @@ def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
     title = f'"{one_line(hit.title, TITLE_CHARS)}"' if hit.title else ""
     archived = "archived" if hit.archived and not hit.newer else ""
     sources = ""
-    if hit.sources and hit.kind in ("facts", "lessons"):  # others name them themselves
+    if hit.sources and hit.kind in DISTILLED:  # others name them themselves
         sources = f"from {one_line(', '.join(hit.sources))}"
     notes = (title, archived, hit.note, hit.replaced, sources)
     return _heading(hit.path, hit.when, *notes)

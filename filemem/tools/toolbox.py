@@ -145,7 +145,7 @@ class Toolbox:
         where = list(self.open_files)[-1]
         self.places = [f"{where}:{line}"]
         if self.noting:
-            recalls.note_recall(self._folder, where, recalls.OPENED, self._now())
+            recalls.note_recall(self._folder, where, recalls.How.OPENED, self._now())
         limit = self._config.open_files
         closed = list(self.open_files)[:-limit]
         for other in closed:

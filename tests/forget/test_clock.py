@@ -222,8 +222,8 @@ def test_status_tells_what_came_out_of_the_archive_and_what_would_have_kept_it(
     swept(ann, 300)
     at = dt.datetime.combine(day(400), dt.time(9))
     for path in paths[:2]:
-        recalls.note_recall(ann._folder, path, recalls.OPENED, at)
-        recalls.note_recall(ann._folder, path, recalls.CITED, at)
+        recalls.note_recall(ann._folder, path, recalls.How.OPENED, at)
+        recalls.note_recall(ann._folder, path, recalls.How.CITED, at)
     said = "\n".join(overview.status(ann._folder, at).said)
     assert "Of 4 recalls in 90 days 2 came out of the archive" in said
     assert "stability_days: 180 would have kept them" in said

@@ -241,7 +241,7 @@ def test_a_late_push_is_tried_again(
     one, two = machines
     elsewhere(one, tmp_path, monkeypatch)
     for user, name in ((one, "here"), (two, "there")):
-        recalls.note_recall(user, f"{name}.md", recalls.OPENED, START)
+        recalls.note_recall(user, f"{name}.md", recalls.How.OPENED, START)
         change(user, f"facts/{name}.md", "a\n")
     log = Path(one.bookkeeping("recalls.log"))
     hook, done = tmp_path / "remote/hooks/pre-receive", tmp_path / "done"
@@ -446,7 +446,7 @@ def test_what_was_recalled_of_anybody_in_the_store_is_sent(
     first, second = machines
     ben = Store(first.store).user("ben")
     path = ben.remember("Likes tea.", today=START.date()).path
-    recalls.note_recall(ben._folder, path, recalls.OPENED, START)
+    recalls.note_recall(ben._folder, path, recalls.How.OPENED, START)
     assert synced(first) == [SAME]
     assert synced(second) == [SAME]
     own = f"{second.store}/ben/.filemem/recalls.log"

@@ -27,6 +27,7 @@ from filemem import (
     Busy,
     DiskError,
     FilememError,
+    Kind,
     MemoryEvent,
     ModelError,
     NotFound,
@@ -46,10 +47,10 @@ from filemem.text.plain import count_tokens
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[2]
 PUBLIC = """
-    Busy Changed ConfigError Conversation Counts Decision DiskError FilememError Forgotten
-    GitError Hit ImportReport Info Match Memory MemoryEvent Model ModelError NotFound
-    Notice Problem Proposed Refused Reply Report Store Text ToolCall ToolCalled Toolbox
-    Usage User
+    Busy Changed ConfigError Conversation Counts Decision DiskError FilememError
+    Forgotten GitError Hit ImportReport Info Kind Match Memory MemoryEvent Model
+    ModelError NotFound Notice Problem Proposed Refused Reply Report Store Text
+    ToolCall ToolCalled Toolbox Usage User
 """.split()
 
 
@@ -213,7 +214,7 @@ def test_memories_are_listed_updated_restored_and_reviewed(nora: User) -> None:
     assert not list(nora.memories(after=AT.date() + dt.timedelta(days=1)))
     coffee = nora.update(tea.path, "Prefers coffee.", today=AT.date())
     assert coffee.front["supersedes"] == tea.path
-    facts = [one.path for one in nora.memories("facts")]
+    facts = [one.path for one in nora.memories(Kind.FACTS)]
     assert facts == [f"archive/{tea.path}", coffee.path]
     assert nora.restore(tea.path).path == tea.path
     with pytest.raises(Refused, match="is not in the archive"):

@@ -43,13 +43,13 @@ def store(place):
     recalls.note_recalls(
         user,
         bees,
-        recalls.ARCHIVED,
+        recalls.How.ARCHIVED,
         dt.datetime(2026, 10, 1, 3),
     )
     recalls.note_recalls(
         user,
         bees,
-        recalls.CITED,
+        recalls.How.CITED,
         dt.datetime(2026, 11, 19, 9),
     )
     list(
