@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from google.adk.agents.llm_agent import ToolUnion
 from google.adk.tools.base_tool import BaseTool
 from google.genai import types
 
@@ -28,6 +29,11 @@ class AdkTool(BaseTool):
         return await self._tool.arun(**args)
 
 
-def tools(user: User, chat: str = "") -> list[AdkTool]:
-    """Return the four tools; of the conversation `chat` a search finds nothing."""
+def tools(user: User, chat: str = "") -> list[ToolUnion]:
+    """Return the four tools.
+
+    Args:
+        user: whose memories they read.
+        chat: the conversation going on, of which a search finds nothing.
+    """
     return [AdkTool(one) for one in memory_tools(user, chat)]

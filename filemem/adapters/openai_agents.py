@@ -1,12 +1,12 @@
 """OpenAI's Agents SDK."""
 
-from agents import FunctionTool
+from agents import FunctionTool, Tool
 
 from filemem.adapters.shared import memory_tools
 from filemem.api import User
 
 
-def tools(user: User, chat: str = "") -> list[FunctionTool]:
+def tools(user: User, chat: str = "") -> list[Tool]:
     """Return the four tools; of the conversation `chat` a search finds nothing."""
     return [
         FunctionTool(
