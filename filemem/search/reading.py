@@ -178,6 +178,7 @@ def _hit(
         sources=sources,
         day_named=day_named or _event_day(entry, request.query),
         archived=entry.archived,
+        has_ended=validity.held_days(entry).last < request.today.toordinal(),
         features=replace(read.features, by_word=scores.by_word(match.number)),
     )
 

@@ -6,7 +6,7 @@ All of it is pure: hits in, hits out.
 import datetime as dt
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from filemem.search.features import Features
@@ -43,6 +43,7 @@ class Hit:
         sources: what it tells over again, as `path:line`.
         day_named: the first day asked for that it names, as an ordinal; 0 for none.
         archived: whether its file lies in the archive.
+        has_ended: whether what it says held until a day that is past.
         features: what made the score.
     """
 
@@ -66,6 +67,7 @@ class Hit:
     sources: tuple[str, ...] = ()
     day_named: int = 0
     archived: bool = False
+    has_ended: bool = False
     features: Features = field(default_factory=Features)
 
     @property
@@ -193,11 +195,12 @@ def in_order(hits: Sequence[Hit], today: dt.date, weights: Weights) -> list[Hit]
     """Return the hits, best first, in the order of an answer.
 
     The score decides between unlike hits only: of equals the newest is likeliest to
-    hold, and plans are read in the order of their days. Last, as nothing may come
-    between the two, what replaced a memory goes before it.
+    hold, what held on a day asked for alone tells more of it than what was said then,
+    and plans are read in the order of their days. Last, as nothing may come between the
+    two, what replaced a memory goes before it.
     """
     newest_first = put_newest_first(hits, weights)
-    plans_in_order = put_plans_in_order(newest_first, today)
+    plans_in_order = put_plans_in_order(put_ended_first(newest_first), today)
     return put_current_first(plans_in_order)
 
 
@@ -222,19 +225,48 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
 def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
     """Return the hits, those that name a coming day asked for in the order of days.
 
-    Those that hold as much of the question change places with each other alone. What an
-    assistant said stays where it is.
+    What an assistant said stays where it is.
     """
-    plans = defaultdict[float, list[int]](list)
+
+    def is_plan(hit: Hit) -> bool:
+        return hit.day_named > today.toordinal() and hit.features.role == 1
+
+    return _exchanged(hits, is_plan, lambda hit: hit.day_named)
+
+
+def put_ended_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, of those on a day asked for first what held then and has ended.
+
+    What still holds tells of that day no more than of any other, and what holds nothing
+    of the question is no answer to it.
+    """
+
+    def tells_of_day(hit: Hit) -> bool:
+        return hit.features.is_of_day and hit.strength > 0
+
+    return _exchanged(hits, tells_of_day, lambda hit: not hit.has_ended)
+
+
+def _exchanged(
+    hits: Sequence[Hit], moves: Callable[[Hit], bool], key: Callable[[Hit], int]
+) -> list[Hit]:
+    """Return the hits, some of them in an order of their own, the others in place.
+
+    Those that hold as much of the question change places with each other alone.
+
+    Args:
+        hits: in their order.
+        moves: says which of them change places.
+        key: by which these are ordered.
+    """
+    alike = defaultdict[float, list[int]](list)
     for place, hit in enumerate(hits):
-        if hit.day_named > today.toordinal() and hit.features.role == 1:
-            plans[hit.strength].append(place)
+        if moves(hit):
+            alike[hit.strength].append(place)
     ordered = list(hits)
-    for places in plans.values():
-        by_day = sorted(
-            (hits[place] for place in places), key=lambda hit: hit.day_named
-        )
-        for place, hit in zip(places, by_day, strict=True):
+    for places in alike.values():
+        moved = sorted((hits[place] for place in places), key=key)
+        for place, hit in zip(places, moved, strict=True):
             ordered[place] = replace(hit, score=hits[place].score)
     return ordered
 

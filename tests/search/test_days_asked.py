@@ -273,6 +273,22 @@ def test_the_home_of_before_comes_before_the_one_that_began_in_that_month(
     assert answer.index("in Faro") < answer.index("in Lagos")
 
 
+@pytest.mark.parametrize("query", ["Where did Ann work in 2020?", "2020年Ann的 work"])
+def test_what_held_then_comes_before_what_was_said_then_of_like_words(
+    tmp_path: Path, query: str
+) -> None:
+    dock = "facts/2019-03-01-dock.md"
+    held = "---\nvalid_from: 2019-03-01\nvalid_until: 2022-04-30\n---\n"
+    files = {
+        dock: f"{held}Ann works at the dock.\n",
+        "facts/2020-06-11-bench.md": "Ann bought a bench to work at.\n",
+        "sessions/2020/2020-06-10-a.md": "- **Ann** 09:00: I bought a work bench.\n",
+    }
+    lay(tmp_path / "ann", files)
+    hits = Store(tmp_path).user("ann").search_files(query, limit=1)
+    assert [hit.path for hit in hits] == [dock]
+
+
 @pytest.mark.parametrize(
     "query", ["What is planned for next month?", "下个月有什么安排？"]
 )
