@@ -13,7 +13,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from filemem import index, overview
@@ -104,7 +104,7 @@ class JobRun:
         """Commit what was done, and return it with what git has to say."""
         notes = self.commit(done.subject, done.paths)
         told = [*done.facts.get("notes", []), *notes]
-        return done._replace(said=done.said + notes, facts=done.facts | {"notes": told})
+        return replace(done, said=done.said + notes, facts=done.facts | {"notes": told})
 
 
 def remembered(
@@ -239,7 +239,7 @@ def forget(
         if plan.whole_user and not done.facts["stayed"]:
             delete.remove_folder(user, repository=takes_git)
     user.tell("forgotten", len(done.facts["deleted"]))
-    return done._replace(facts={**done.facts, **facts, "notes": notes})
+    return replace(done, facts={**done.facts, **facts, "notes": notes})
 
 
 def accept(
@@ -389,7 +389,7 @@ def consolidate(
         ModelError: nothing could be read.
     """
     if dry or not model:
-        return cost(folder, model)._replace(job="")
+        return replace(cost(folder, model), job="")
     done = read_conversations(folder, at, model, progress, review=review)
     if done.error and not done.decisions:
         raise ModelError(done.error)

@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from filemem import index as indexes
@@ -107,7 +108,7 @@ def conclude(folder: Folder, plan: DeletionPlan, done: JobDone) -> JobDone:
     elif not (left or stayed):
         said.append(f"Nothing in {one_line(folder.name)}'s folder says it any more.")
     facts = {**done.facts, "left": [str(one) for one in left]}
-    return done._replace(said=said, facts=facts)
+    return replace(done, said=said, facts=facts)
 
 
 # -- files -----------------------------------------------------------------------------

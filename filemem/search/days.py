@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from filemem.index import Corpus, IndexedFile
 from filemem.search.validity import FIRST_DAY, LAST_DAY, tells_of
@@ -161,7 +161,7 @@ def _settled(mention: Mention, corpus: Corpus) -> Mention:
     """Return a mention that may be one of two days as the one that memories know."""
     known = [span for span in mention.spans if _is_known(corpus, span)]
     if len(known) == 1:
-        return mention._replace(span=known[0], other=None)
+        return replace(mention, span=known[0], other=None)
     return mention
 
 

@@ -1,12 +1,13 @@
 """A line of a summary: what somebody said, and the lines that it stands for."""
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from filemem.text.plain import count_tokens
 
 
-class Bullet(NamedTuple):
+@dataclass(frozen=True)
+class Bullet:
     """One statement of a summary: who said it ( for nobody), what, and its lines."""
 
     speaker: str

@@ -11,6 +11,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
@@ -54,7 +55,8 @@ class Tell(Protocol):
         """
 
 
-class JobDone(NamedTuple):
+@dataclass(frozen=True)
+class JobDone:
     """What a job did.
 
     Attributes:
@@ -70,7 +72,7 @@ class JobDone(NamedTuple):
     job: str
     said: list[str]
     facts: dict[str, Any]
-    paths: list[str] = []
+    paths: list[str] = field(default_factory=list)
     subject: str = ""
     decisions: Sequence[Any] = ()
 

@@ -15,6 +15,7 @@ The expressions stand in `data/dates.txt`, each with the function of
 import contextlib
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
@@ -69,7 +70,7 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
             mention = READERS[expression.reader](expression)
         if mention and mention.span.start <= mention.span.end:
             is_annotated = mention.annotated and not _is_quoted(text, mention.start)
-            found.append(mention._replace(annotated=is_annotated))
+            found.append(replace(mention, annotated=is_annotated))
     return tuple(found)
 
 

@@ -5,9 +5,10 @@ A day counts from the day that is given; `dates` finds the expressions in a text
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem.text import tables
 from filemem.text.spans import (
@@ -124,7 +125,8 @@ def numbers(text: str) -> set[int]:
 # -- what an expression means ------------------------------------------------------
 
 
-class Mention(NamedTuple):
+@dataclass(frozen=True)
+class Mention:
     """An expression in a text that names a day or a span of days.
 
     Attributes:
