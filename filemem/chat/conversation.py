@@ -4,7 +4,7 @@ is recorded. Without a model the best passages of one search answer."""
 import contextlib
 import datetime as dt
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from filemem.chat import citations, phrases
@@ -303,17 +303,17 @@ class Conversation:
                 self.transcript.path, turns[start].line
             )
         now = self.now()
-        wishes, profile = core_memory(self.user, now.date())
+        core = core_memory(self.user, now.date())
         notice = prompt.MARK.sub("&lt;", self.turn.notice)
         told = f"{notice}\nNow it is {render.spelt(now.date())} {now:%H:%M}.".strip()
         system = [
             ("rules", rules(self.user.person, has_tools=bool(self.offered))),
-            ("preferences", wishes),
-            ("profile", prompt.data(PROFILE, profile)),
+            ("preferences", core.wishes),
+            ("profile", prompt.data(PROFILE, core.profile)),
             ("earlier in this conversation", self._earlier(turns[:start])),
         ]
         beside = [
-            ("recalled", self._recalled(turns)),
+            ("recalled", self._recalled(turns, core.told)),
             ("program", f"<program>\n{told}\n</program>"),
         ]
         return Prompt(
@@ -322,7 +322,7 @@ class Conversation:
             [part for part in beside if part[1]],
         )
 
-    def _recalled(self, turns: list[Passage]) -> str:
+    def _recalled(self, turns: list[Passage], told: Collection[str]) -> str:
         """Return the passages nearest to the last message, as data; '' where none are
         to stand there."""
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
@@ -337,6 +337,7 @@ class Conversation:
             self.tools.current,
             RECALL_TOKENS if has_tools else TOOLLESS_RECALL_TOKENS,
             before="".join(said[-2:-1]),
+            told=told,
         )
         return prompt.data("search_files", found or NOTHING_FOUND)
 

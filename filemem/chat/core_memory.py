@@ -7,11 +7,12 @@ may be a stranger's.
 
 import contextlib
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
+from filemem.learn.profile import sources, successor
 from filemem.llm import prompt
 from filemem.search.validity import held_days
 from filemem.store import config
@@ -20,7 +21,7 @@ from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.passages import turns
 from filemem.store.paths import PROFILE, Kind
-from filemem.store.profile_sections import BEGIN, END, under
+from filemem.store.profile_sections import BEGIN, END, HEADING, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
 MAX_PREFERENCES_TOKENS = 600  # of all of them
@@ -32,16 +33,31 @@ class CoreMemory(NamedTuple):
     Attributes:
         wishes: the part of the instructions on how to talk.
         profile: the rest of the profile.
+        told: the paths of the memories that the profile tells.
     """
 
     wishes: str
     profile: str
+    told: frozenset[str]
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
     """Return the core memory, read from the files as they are now."""
     wishes = preferences(folder, today) if folder.is_own else []
-    return CoreMemory(_instructions(folder, wishes), _profile_text(folder, wishes))
+    instructions = _instructions(folder, wishes)
+    try:
+        lines = _without_empty_sections(_profile_lines(folder, today, wishes))
+    except NotFound:
+        lines = []
+    except FilememError as error:
+        return CoreMemory(instructions, str(error), frozenset())
+    text = "\n".join(line.text for line in lines)
+    limit = config.of(folder).profile_tokens
+    profile = clip_tokens(text, limit)
+    told = frozenset(line.source for line in lines if line.text in profile)
+    if profile != text:
+        profile += f"\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
+    return CoreMemory(instructions, profile, told)
 
 
 def _instructions(folder: Folder, wishes: list[str]) -> str:
@@ -55,29 +71,65 @@ def _instructions(folder: Folder, wishes: list[str]) -> str:
     )
 
 
-def _profile_text(folder: Folder, wishes: list[str]) -> str:
-    """Return the profile as the prompt has it, or why it cannot be read.
+class ProfileLine(NamedTuple):
+    """A line of the profile as a prompt has it.
 
-    Without marks of sources and the wishes, which the prompt has already, and cut where
-    it is longer than `profile_tokens` of the settings; '' where there is none.
+    Attributes:
+        text: the line behind its number; a heading has none.
+        source: the path of the memory that it rests on; '' for none.
+        rank: of a heading; else 0.
     """
-    try:
-        lines = folder.memory(PROFILE).body.split("\n")
-    except NotFound:
-        return ""
-    except FilememError as error:
-        return str(error)
-    kept = []
-    for line in lines:
-        shown = SOURCE_MARK.sub("", line).rstrip()
-        if shown.strip() not in (BEGIN, END) and wish_of(shown) not in wishes:
-            kept.append(shown)
-    text = "\n".join(kept).strip()
-    limit = config.of(folder).profile_tokens
-    clipped = clip_tokens(text, limit)
-    if clipped == text:
-        return text
-    return f"{clipped}\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
+
+    text: str
+    source: str
+    rank: int
+
+
+def _profile_lines(
+    folder: Folder, today: dt.date, wishes: list[str]
+) -> Iterator[ProfileLine]:
+    """Yield the lines of the profile, with their numbers.
+
+    Marks of sources are left out, blank lines, and the wishes, which the prompt has
+    already; so are lines about what is over or gone.
+
+    Args:
+        folder: whose profile it is.
+        today: the day by which something is over.
+        wishes: those that the prompt has.
+
+    Raises:
+        FilememError: it cannot be read.
+    """
+    memory = folder.memory(PROFILE)
+    lines = memory.body.split("\n")
+    for number, line in enumerate(lines, len(memory.lines) - len(lines) + 1):
+        said = plain(SOURCE_MARK.sub("", line)).rstrip()
+        source = "".join(sources(line))
+        if wish_of(said) in ("", BEGIN, END, *wishes):
+            continue
+        if source and not successor(folder, source, today):
+            continue
+        if HEADING.match(said):
+            rank = len(said) - len(said.lstrip("#"))
+            yield ProfileLine(said, "", rank)
+        else:
+            # The bullet gives way to the number, which costs no more.
+            text = f"{number}. {said.removeprefix('- ')}"
+            yield ProfileLine(text, source, 0)
+
+
+def _without_empty_sections(lines: Iterable[ProfileLine]) -> list[ProfileLine]:
+    """Return the lines without the headings that nothing stands under.
+
+    A heading of a lower rank, and all below it, stands under one of a higher rank.
+    """
+    kept: list[ProfileLine] = []
+    for line in reversed(list(lines)):
+        next_rank = kept[-1].rank if kept else 1
+        if not 0 < next_rank <= line.rank:
+            kept.append(line)
+    return kept[::-1]
 
 
 def preferences(folder: Folder, today: dt.date) -> list[str]:

@@ -1,6 +1,7 @@
 """What one search finds for a message: beside it for a model, else the answer."""
 
 import datetime as dt
+from collections.abc import Collection
 from typing import NamedTuple
 
 from filemem import index
@@ -25,6 +26,7 @@ MAX_QUOTES = 3  # in an answer without a model
 FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
 FACT_PLACES = 2  # of facts beside a message, behind the best passage
 NOTHING_FOUND = "A search for the last message found nothing."
+ONLY_TOLD = "A search for the last message found only what the profile or a wish says."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
 )
@@ -38,6 +40,7 @@ def recall(
     room_tokens: int,
     *,
     before: str = "",
+    told: Collection[str] = (),
     least_strength: float = 0.0,
 ) -> str:
     """Return the passages nearest to a message, and what they are.
@@ -50,6 +53,7 @@ def recall(
         room_tokens: how long the answer may be; at least one passage is in it.
         before: what the person said before it, which is searched for as well where
             the message alone finds nothing.
+        told: the paths of the memories that the prompt tells in its profile.
         least_strength: how much of the message the best passage must hold.
 
     Returns:
@@ -65,14 +69,17 @@ def recall(
     parts = [NEAREST_FOUND]
     wishes = preferences(folder, today) if folder.is_own else []
     facts = _search(folder, message, today, current, path="facts/**")
-    for hit in _with_facts(hits, facts):
-        if hit.path == PROFILE or wish_of(hit.text) in wishes:
+    nearest = _with_facts(hits, facts)
+    for hit in nearest:
+        if hit.path in (PROFILE, *told) or wish_of(hit.text) in wishes:
             continue
         parts.append(_item(hit, message, today))
         if len(parts) > 2 and count_tokens("\n".join(parts)) > room_tokens:
             parts.pop()
             break
-    return "\n".join(parts) if len(parts) > 1 else ""
+    if len(parts) > 1:
+        return "\n".join(parts)
+    return ONLY_TOLD if nearest else ""
 
 
 def _with_facts(hits: list[Hit], facts: list[Hit]) -> list[Hit]:
@@ -167,12 +174,14 @@ def prompt_context(
     all but the wishes as data between marks. It has `tokens` at most: wishes and
     profile a third each.
     """
-    wishes, profile = core_memory(folder, today)
-    about = prompt.data(PROFILE, clip_tokens(profile, tokens // 3 - MARKS_TOKENS))
-    parts = [clip_tokens(wishes, tokens // 3), about]
+    wishes, profile, told = core_memory(folder, today)
+    clipped = clip_tokens(profile, tokens // 3 - MARKS_TOKENS)
+    if clipped != profile:
+        told = frozenset()
+    parts = [clip_tokens(wishes, tokens // 3), prompt.data(PROFILE, clipped)]
     left = tokens - sum(map(count_tokens, parts)) - MARKS_TOKENS
     if message.strip() and left > 0:
-        found = recall(folder, message, today, current, left)
+        found = recall(folder, message, today, current, left, told=told)
         parts.append(prompt.data("search_files", clip_tokens(found, left)))
     return "\n\n".join(filter(None, parts))
 

@@ -33,7 +33,7 @@ def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
         today: the day from which what is planned counts.
         short: without the conversations, and clipped to what a session begins with.
     """
-    wishes, profile = core_memory(user, today)
+    wishes, profile, _ = core_memory(user, today)
     plans = _plans(user, today)
     newest = transcript.newest(user)[:NEWEST_TALKS]
     if short:

@@ -216,9 +216,10 @@ class Answering:
             has_tools: the model can search for itself, and gets fewer passages.
         """
         now = self._now()
-        wishes, profile = core_memory(self._folder, now.date())
+        core = core_memory(self._folder, now.date())
         room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
-        found = recall(self._folder, self._request.message, now.date(), current, room)
+        message = self._request.message
+        found = recall(self._folder, message, now.date(), current, room, told=core.told)
         acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))
         time = f"Now it is {spelt(now.date())} {now:%H:%M}."
         beside = [
@@ -232,7 +233,7 @@ class Answering:
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
         told = rules(self._folder.person, has_tools=has_tools)
-        system = [told, wishes, prompt.data(PROFILE, profile)]
+        system = [told, core.wishes, prompt.data(PROFILE, core.profile)]
         messages[0] = _before(messages[0], system)
         return messages
 

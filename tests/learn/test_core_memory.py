@@ -88,6 +88,27 @@ def test_what_a_search_finds_of_the_profile_is_told_beside_it_only_where_it_is_b
     assert "Plays the tuba." in user.prompt_context("What does Ann play, the tuba?")
 
 
+def test_a_line_of_the_profile_has_its_number_and_none_is_over_empty_or_said_twice(
+    ann: Folder,
+) -> None:
+    bees = "facts/2026/2026-11-10-bees.md"
+    exam = "facts/2026/2026-11-10-exam.md"
+    ann.create(bees, "Ann keeps [[bees]].\n")
+    ann.create(exam, "---\nkind: event\nday: 2026-11-19\n---\nAnn sits an exam.\n")
+    block = (
+        f"- Ann keeps [[bees]]. <!-- {bees} -->\n\n## Work\n\n- Exam. <!-- {exam} -->"
+    )
+    ann.append("profile.md", f"<!-- filemem -->\n\n## Likes\n\n{block}\n")
+    assert dict(sections(ann))["profile"].split("\n")[1:-1] == [
+        "# Ann",
+        "3. Lives in Ghent.",
+        "## Likes",
+        "12. Ann keeps bees.",
+    ]
+    told = Store(ann.store, clock=lambda: NOW).user("ann").prompt_context("Ann's bees?")
+    assert told.count("bees") == 1 and "found only what the profile" in told
+
+
 def test_wishes_stand_in_the_instructions_the_newest_first_then_the_person_s_lines_of_the_profile(
     ann: Folder,
 ) -> None:
@@ -110,7 +131,7 @@ def test_a_wish_in_the_instructions_does_not_stand_beside_the_message_too(
     ann.create("facts/2026/2026-11-10-soup.md", "Ann makes pea soup.\n")
     told = Store(ann.store).user("ann").prompt_context("Which soup does Ann make?")
     assert told.count("in verse about soup") == 1
-    assert "pea soup" in told and "lessons/" not in told
+    assert "pea soup" in told and "lessons/2026" not in told
 
 
 @pytest.mark.parametrize(
