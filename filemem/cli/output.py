@@ -174,7 +174,8 @@ def columns(text: str) -> int:
 class Wrapper:
     """Breaks text that comes in pieces between words, and Chinese between characters.
 
-    Code between ``` lines stays as it is. `change` is applied to complete words first.
+    Code between two ``` stays as it is. `change` is applied to other complete words
+    first.
     """
 
     def __init__(self, change: Callable[[str], str] = str) -> None:
@@ -191,16 +192,21 @@ class Wrapper:
         if end or len(came) - shown > MAX_HELD_CHARS:
             shown = len(came)
         self._held = came[shown:]
-        pieces = _PIECE.findall(self._change(came[:shown]))
-        return "".join(map(self._placed, pieces))
+        placed = ""
+        for part in re.split("(```)", came[:shown]):
+            if part == "```":
+                self._in_code = not self._in_code
+            elif not self._in_code:
+                part = self._change(part)
+            placed += "".join(map(self._placed, _PIECE.findall(part)))
+        self._in_code = self._in_code and not end
+        return placed
 
     def _placed(self, piece: str) -> str:
         """Return a piece, on a line of its own where this one has no room for it."""
         if piece == "\n":
             self._column = 0
             return piece
-        if not self._column and piece.lstrip().startswith("```"):
-            self._in_code = not self._in_code
         width = shutil.get_terminal_size().columns  # a window may change its size
         is_full = self._column + columns(piece) > width
         if self._column and is_full and not self._in_code:

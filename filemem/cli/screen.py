@@ -59,7 +59,6 @@ class Screen:
         self._is_working = False  # does the terminal show the sign of work?
         self._is_streaming = False  # is the cursor behind a piece of the answer?
         self._numbers: dict[str, int] = {}  # of the places that the answer cites
-        self._is_in_code = False
         self._wrapper = Wrapper(self._plain)
 
     def begin(self, message: str) -> None:
@@ -68,7 +67,6 @@ class Screen:
         A terminal shows a sign of work until the answer begins.
         """
         self.message = message
-        self._is_in_code = False
         self._numbers.clear()
         if self._live and not self._talk.offline:
             self._put(dim(said_to(message, WORKING)))
@@ -161,20 +159,10 @@ class Screen:
         sys.stdout.flush()
 
     def _plain(self, text: str) -> str:
-        """Return a model's text with numbers for what it cites, and no marks.
-
-        What stands between lines of ``` keeps its marks.
-        """
+        """Return a model's text with numbers for what it cites, and no marks."""
         if self._talk.offline:
             return text
-        parts = []
-        for part in re.split("(```)", _QUOTED.sub(self._number, text)):
-            if part == "```":
-                self._is_in_code = not self._is_in_code
-            elif not self._is_in_code:
-                part = _MARKS.sub("", part)
-            parts.append(part)
-        return "".join(parts)
+        return _MARKS.sub("", _QUOTED.sub(self._number, text))
 
     def _number(self, cited: re.Match[str]) -> str:
         """Return what stands for a citation: [2], or [2?] if it was not shown."""
