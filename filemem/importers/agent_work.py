@@ -69,10 +69,12 @@ class AgentWork:
             result: what the tool returned, if the part is a result, or its JSON.
         """
         given = _given(part)
-        texts = [text_at(one, "question") for one in dicts_at(given, "questions")]
+        texts = [
+            first_text(one, "question", "title") for one in dicts_at(given, "questions")
+        ]
         texts.append(text_at(given, "plan"))
         if self.tool_of(part) in _QUESTION_TOOLS:
-            answers = as_dict(dig(_decoded(result), "answers")).values()
+            answers = as_dict(dig(decoded(result), "answers")).values()
             texts += [content_text(dig(one, "answers") or one) for one in answers]
         return texts
 
@@ -104,7 +106,7 @@ class AgentWork:
         if name in _EDITORS:
             files = [first_text(given, "file_path", "notebook_path")]
         printed = content_text(_first(result, _PRINTED_AT))
-        value = _decoded(printed)
+        value = decoded(printed)
         printed = text_at(value, "output") or printed
         is_failed = result.get("is_error") or text_at(result, "status") == "failed"
         is_failed = is_failed or _FAILED.match(printed)
@@ -127,7 +129,7 @@ def _id(part: Part) -> str:
 
 def _given(call: Part) -> Any:
     """Return what a tool was called with."""
-    return _decoded(_first(call, _GIVEN_AT))
+    return decoded(_first(call, _GIVEN_AT))
 
 
 def _first(part: Part, keys: tuple[str, ...]) -> Any:
@@ -135,7 +137,7 @@ def _first(part: Part, keys: tuple[str, ...]) -> Any:
     return next(filter(None, map(part.get, keys)), None)
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """Return what a text of JSON holds; anything else as it is."""
     try:
         return decode_json(value) if isinstance(value, str) else value

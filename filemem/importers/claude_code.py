@@ -16,7 +16,6 @@ from filemem.importers.base import (
     ImportedTurn,
     LeftOut,
     as_dict,
-    as_text,
     content_text,
     dicts_at,
     dig,
@@ -38,26 +37,28 @@ _WORDS_AT = {
 # Tags between which it puts its own text among a person's, or in its place, or what
 # another agent sent.
 _TAGS = (
-    "command-name command-message command-args command-contents local-command-stdout "
-    "local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr "
-    "system-reminder task-notification ide_opened_file ide_selection ide_diagnostics "
+    "command-contents local-command-stdout local-command-stderr local-command-caveat "
+    "bash-input bash-stdout bash-stderr system-reminder task-notification "
+    "ide_opened_file ide_selection ide_diagnostics post-tool-use-hook "
     "user-prompt-submit-hook filemem-context teammate-message agent-message "
     "cross-session-message"
 ).split()
+_COMMAND_TAGS = "command-name command-message command-args skill-format".split()
 _ASIDE_KEYS = (
     "isSidechain",
     "isMeta",
     "isCompactSummary",
     "isVisibleInTranscriptOnly",
+    "sourceToolUseID",
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMAND = re.compile(
-    r"\A(?:<command-message>[^<]*</command-message>\s*)?"
     r"<command-name>\s*([^<]{1,100}?)\s*</command-name>\s*"
-    r"(?:<command-message>[^<]*</command-message>\s*)?"
-    r"<command-args>\s*(\S.*?)</command-args>",
+    r"(?:<(command-message|skill-format)>[^<]*</\2>\s*)*"
+    r"<command-args>\s*(\S.*?)\s*</command-args>",
     re.DOTALL,
 )
+_MEMORY_TAG = re.compile("</?user-memory-input>")
 # The result of a call that the person refused; what they said stands before a note to
 # the model.
 _REFUSED = re.compile(
@@ -93,8 +94,9 @@ def _read(
         moment = parse_time(row.get("timestamp"), zone)
         is_copy = "forkedFrom" in row
         is_fork = is_fork or is_copy
-        texts = [" ".join(words) for words in _COMMAND.findall(as_text(content))]
-        texts.append(spoken(content, _TAGS, left_out))
+        typed = _MEMORY_TAG.sub("", spoken(content, _TAGS, left_out))
+        typed = _COMMAND.sub(r"\1 \3", typed)
+        texts = [spoken(typed, _COMMAND_TAGS, left_out)]
         for part in dicts_at(row, "message", "content"):
             texts += work.dialogue(part, row.get("toolUseResult"))
             refusal = _refusal(row, part, work)

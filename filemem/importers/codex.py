@@ -9,9 +9,11 @@ import re
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
+from html import unescape
 
-from filemem.importers.agent_work import SPEAKER, AgentWork, Part
+from filemem.importers.agent_work import SPEAKER, AgentWork, Part, decoded
 from filemem.importers.base import (
+    HIDDEN,
     SUBAGENT,
     ImportedConversation,
     ImportedTurn,
@@ -53,11 +55,25 @@ _SPEAKERS = {
     "function_call": ASSISTANT,
     "assistant": ASSISTANT,
 }
-_HARNESS_ENVELOPE = re.compile(r"<([a-z]+(?:_[a-z]+)+)\b[^>]{0,200}>.*</\1>", re.DOTALL)
-# An editor sends its context along.
-_EDITOR_CONTEXT = re.compile(
-    r"\A# Context from my IDE setup:.*?\n## My request for Codex:[ \t]*\n", re.DOTALL
+_HARNESS_ENVELOPE = re.compile(
+    r"<([a-z]+(?:[_-][a-z]+)+)\b[^>]{0,200}>.*</\1>", re.DOTALL
 )
+# An editor sends its context along; a person's comments on what they saw stay.
+_EDITOR_CONTEXT = re.compile(
+    r"\A(?:# Context from my IDE setup:|# Files mentioned by the user:"
+    r"|<in-app-browser-context\b)(?:(?!\n# \w+ (?:comments|annotations):).)*?"
+    r"\n## My request(?: for Codex)?:[ \t\r]*(?:\n|\Z)",
+    re.DOTALL,
+)
+_ANSWERS = re.compile(r"<(send_user_message_question_reply)>(.*)</\1>", re.DOTALL)
+# What a person spoke, as the model that listened passed it on, and word for word.
+_VOICE = re.compile(r"<(realtime_delegation)>(.*)</\1>", re.DOTALL)
+_SPOKEN = re.compile(
+    r"(?:\A\s*<input>|(?:<transcript_delta>|\n)user: )(.*?)"
+    r"(?=</|\n(?:user|assistant): )",
+    re.DOTALL,
+)
+_IMAGE = re.compile(r"<image name=\[([^]\n]{1,200})\][^>\n]{0,300}>[^<]{0,100}</image>")
 # What a message has and an event beside it has not, or has in an event of its own.
 _ASIDE = re.compile(
     r"(?s)\[(?:image|file): [^]\n]{0,300}\]|<proposed_plan>.*?(?:</proposed_plan>|\Z)"
@@ -156,10 +172,18 @@ def _text(item: Part, typed: list[object], left_out: LeftOut) -> str:
     """Return what was said in an event, an item or a message."""
     content = typed or item.get("content") or item.get("message") or item.get("text")
     content = content or dig(item, "goal", "objective")
-    text = spoken(content, _TAGS, left_out)
+    text = _EDITOR_CONTEXT.sub("", spoken(content, _TAGS, left_out))
+    answers = _ANSWERS.fullmatch(text)
+    voice = _VOICE.fullmatch(text)
+    if answers:
+        said = [text_at(answer, "answer") for answer in as_list(decoded(answers[2]))]
+        return joined(said) or text
+    if voice:
+        return unescape(joined(dict.fromkeys(_SPOKEN.findall(voice[2]))))
     if text_at(item, "role") == "user" and _HARNESS_ENVELOPE.fullmatch(text):
+        left_out[HIDDEN] += 1
         return ""
-    return _EDITOR_CONTEXT.sub("", text)
+    return _IMAGE.sub(r"[image: \1]", text)
 
 
 codex = partial(sessions, ASSISTANT, r"rollout-.*\.jsonl", _read)

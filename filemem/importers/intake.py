@@ -47,6 +47,7 @@ MAX_NAME_CHARS = 100  # of a speaker
 MAX_TITLE_CHARS = 200
 # A digest of words, with a number; the second as earlier versions made it.
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
+_FILE_MARK = re.compile(r"\[(?:image|file): [^]\n]*\]")
 _DELETED = "deleted since; it stays deleted"
 _REASONING = re.compile(r'<details type="reasoning".*?</details>', re.DOTALL)
 
@@ -324,7 +325,10 @@ class Intake:
     ) -> str:
         """Write a new session; returns its path, in a dry run the one it would have."""
         began = self._began(item, said)
-        name = slug(title) or slug(said[0].text) or "conversation"
+        own = [turn.text for turn in said if turn.speaker == self.folder.person]
+        texts = [_FILE_MARK.sub("", text) for text in own]
+        names = map(slug, [title, *texts, said[0].text, "conversation"])
+        name = next(filter(None, names))
         if self.dry_run:
             place = f"sessions/{began:%Y}/{began:%Y-%m-%d-%H%M}"
             return self._planned_at(f"{place}-{name}.md")
