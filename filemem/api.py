@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, Self
 
@@ -37,13 +37,11 @@ from filemem.git.past import Past, as_of
 from filemem.importers import ImportReport, messages, portable
 from filemem.jobs import JobRun
 from filemem.learn import proposals
-from filemem.learn.consolidate import cost
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked, reject
 from filemem.llm.choice import OfflineModel, chosen_model
-from filemem.llm.model import Model, ModelError
+from filemem.llm.model import Model
 from filemem.overview import Counts
 from filemem.overview.briefing import briefing
 from filemem.reports import (
@@ -57,7 +55,7 @@ from filemem.reports import (
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
 from filemem.store import config, facts, files, keys, person, usage
-from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder
+from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder, JobDone
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import Gate
 from filemem.store.imports import Origins
@@ -71,6 +69,9 @@ from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox
 
 Clock = Callable[[], dt.datetime]
+StrPath = str | os.PathLike[str]
+AnyModel = Model | str | None
+"""A model, its name, or None for that of the settings."""
 LOG = logging.getLogger("filemem")
 
 
@@ -89,7 +90,12 @@ class Forgotten(list[str]):
 
 @dataclass(frozen=True)
 class Info:
-    """How a person is called, and in which zone their days are ('': the machine's)."""
+    """How a person is called, and which days are theirs.
+
+    Attributes:
+        name: as prompts, transcripts and facts have it.
+        zone: such as `Asia/Tokyo`; '' for the machine's.
+    """
 
     name: str
     zone: str
@@ -129,22 +135,14 @@ class Proposed:
 
     def reject(self) -> None:
         """Delete it, never to be proposed again; raise NotFound if it is gone."""
-        self._decide(_rejected)
+        self._decide(lambda folder, found, at: reject(folder, found))
 
-    def _decide(self, how: Callable[..., Applied]) -> None:
+    def _decide(self, how: Callable[[Folder, Proposal, dt.datetime], Applied]) -> None:
         folder = self.user._folder
         at = self.user.now()
         with _disk_told(), JobRun(folder, "review", at, exclusive=False) as run:
-            found = proposals.read(folder, self.path)
-            done = how(folder, LearnLog.of(folder), found, at)
+            done = how(folder, proposals.read(folder, self.path), at)
             run.commit(done.subject, done.paths)
-
-
-def _rejected(
-    folder: Folder, log: LearnLog, found: Proposal, at: dt.datetime
-) -> Applied:
-    reject(folder, found)
-    return Applied(paths=[found.path])
 
 
 @contextlib.contextmanager
@@ -154,13 +152,6 @@ def _disk_told() -> Iterator[None]:
         yield
     except OSError as error:
         raise DiskError(in_words(error)) from error
-
-
-def _with_front(front: Mapping[str, str], data: bytes) -> bytes:
-    """Return the profile with keys of its front matter set to YAML values."""
-    for key, value in front.items():
-        data = facts.set_front(PROFILE, data, key, value)
-    return data
 
 
 def _ignore(event: MemoryEvent) -> None:
@@ -223,7 +214,13 @@ class Conversation:
     def stream(self, text: str) -> Iterator[str]:
         """Say something, and yield the answer piece by piece as it comes.
 
-        Raises as `say` does. Whoever stops to listen has the answer kept all the same.
+        Whoever stops to listen has the answer kept all the same.
+
+        Args:
+            text: the message.
+
+        Raises:
+            FilememError, ModelError: as `say`.
         """
         heard = SimpleQueue[Piece]()
         self._begin(text, heard.put)
@@ -231,7 +228,11 @@ class Conversation:
             yield _raised(piece)
 
     async def astream(self, text: str) -> AsyncIterator[str]:
-        """Do what `stream` does, in asyncio, which goes on meanwhile."""
+        """Do what `stream` does of a text, in asyncio, which goes on meanwhile.
+
+        Raises:
+            FilememError, ModelError: as `say`.
+        """
         heard = asyncio.Queue[Piece]()
         loop = asyncio.get_running_loop()
         self._begin(text, functools.partial(_hand_to_loop, loop, heard))
@@ -260,7 +261,7 @@ class User:
     def __init__(
         self,
         folder: Folder,
-        model: Model | str | None = None,
+        model: AnyModel = None,
         clock: Clock | None = None,
         on_event: OnEvent = _ignore,
     ) -> None:
@@ -308,24 +309,34 @@ class User:
         if name:
             former = self._folder.own_names() - {self.name, front[PERSON_KEY]}
             if former:
-                wanted["aliases"] = f"[{', '.join(map(quoted, sorted(former)))}]"
+                wanted["aliases"] = facts.reference(sorted(former))
         if wanted:
             with self._folder.locked():
                 if not list(self._folder.existing(PROFILE)):
                     self._folder.create(PROFILE, facts.page(Kind.PROFILE))
-            self._edit(PROFILE, functools.partial(_with_front, wanted), "info")
+            self._edit(
+                PROFILE,
+                "info",
+                [
+                    functools.partial(facts.set_front, PROFILE, key=key, value=value)
+                    for key, value in wanted.items()
+                ],
+            )
         own = person_zone(self._folder)
         return Info(self._folder.person, str(own or ""))
 
-    def _edit(self, path: str, change: Callable[[bytes], bytes], job: str) -> None:
-        """Change a memory's file, and commit that.
+    def _edit(
+        self, path: str, job: str, changes: Iterable[Callable[[bytes], bytes]]
+    ) -> None:
+        """Change a memory's file, one change after the other, and commit that.
 
         Raises:
             Refused: it cannot be edited.
         """
         with JobRun(self._folder, job, self.now(), exclusive=False) as run:
             try:
-                self._folder.edit(path, change)
+                for change in changes:
+                    self._folder.edit(path, change)
             except ValueError as error:
                 why = f"{path} cannot be edited: {error}; correct it"
                 raise Refused(f"{why}.") from None
@@ -435,7 +446,7 @@ class User:
     @_disk_told()
     def consolidate(
         self,
-        model: Model | str | None = None,
+        model: AnyModel = None,
         *,
         at: dt.date | None = None,
         stop: threading.Event | None = None,
@@ -452,21 +463,13 @@ class User:
             wait: seconds to wait for another job on these memories.
 
         Raises:
+            Refused: you have yet to say where this store's words go.
             Busy: another job works on them still.
-            ModelError: the model failed; what it had read by then is kept.
+            ModelError: the model failed before anything was read. Where it fails later
+                the report's notes say so, and the rest waits.
         """
-        asked = self._metered(self._model(model), stop)
-        try:
-            with self._folder.job_lock(wait):
-                found = jobs.read_conversations(self._folder, self._at(at), asked)
-        except Stopped as error:
-            return replace(report_of([], asked), notes=(str(error),))
-        if found.error:
-            raise ModelError(found.error)
-        done = [found.told()]
-        if not asked:
-            done.append(cost(self._folder, None))
-        return report_of(done, asked)
+        reader = self._model(model)
+        return self._reported(jobs.consolidate, reader, self._at(at), stop, wait)
 
     # -- looking at it all -------------------------------------------------------------
 
@@ -479,22 +482,25 @@ class User:
             kind: a `Kind`, or the name of any folder, such as `facts`.
             after: only those of this day or later.
         """
-        for path in self._folder.paths():
-            if kind and kind_of(path) != kind:
-                continue
+        since = after or dt.date.min
+        for path in self._folder.paths(*filter(None, [kind])):
             memory = self._folder.find(path)
-            day = memory.date if memory else None
-            if memory and (after is None or (day is not None and day >= after)):
+            if memory and (memory.date or dt.date.min) >= since:
                 yield memory
 
     @_disk_told()
     def update(
-        self, path: str | os.PathLike[str], text: str, *, today: dt.date | None = None
+        self, path: StrPath, text: str, *, today: dt.date | None = None
     ) -> Memory:
         """Have a memory say something else, and return the one that says it.
 
         A fact is superseded by a new one; what it said and when that held stays in the
         archive. Any other memory keeps its front matter, and its text is replaced.
+
+        Args:
+            path: of the memory.
+            text: what it says from now on; secrets in it are taken out.
+            today: the day of a fact, or moment, since which that holds.
 
         Raises:
             NotFound: it is no memory, or a fact that something has superseded.
@@ -509,13 +515,11 @@ class User:
             raise Refused(f"{what}; remember what holds instead, or forget a turn.")
         clean = Gate(self._folder).clean(text).text
         change = functools.partial(facts.with_body, where, text=clean)
-        self._edit(where, change, "update")
+        self._edit(where, "update", [change])
         return self.open_file(where)
 
     @_disk_told()
-    def restore(
-        self, path: str | os.PathLike[str], *, wait: float = JOB_WAIT_SECONDS
-    ) -> Memory:
+    def restore(self, path: StrPath, *, wait: float = JOB_WAIT_SECONDS) -> Memory:
         """Bring a memory back from the archive, byte for byte, and return it.
 
         Args:
@@ -541,7 +545,11 @@ class User:
         ]
 
     def status(self, today: dt.date | None = None) -> Counts:
-        """Return how many memories there are, what fades, and what waits."""
+        """Return how many memories there are on a day, what fades, and what waits.
+
+        Args:
+            today: the day, or moment, that counts as now.
+        """
         return overview.count(self._folder, self._at(today))
 
     def check(self) -> list[Problem]:
@@ -565,12 +573,15 @@ class User:
         """Return the best passages for a question, best first.
 
         Args:
+            query: words or a question.
             limit: how many, at most; None for those that an agent's answer shows.
             path: a glob of the files to search.
+            speaker: only what they said.
             after, before: dates, or days such as `2026-05`, `2026-05-08`, `last week`.
+            today: the day, or moment, from which such days count.
 
         Raises:
-            FilememError: a filter means nothing.
+            FilememError: a filter means nothing, or `path` names no file.
         """
         if limit is not None and (type(limit) is not int or limit < 1):
             raise FilememError(f"limit is a whole number from 1, not {limit!r}.")
@@ -590,10 +601,17 @@ class User:
         """Return every line that matches a regular expression, newest file first.
 
         Archived files come after live ones; 20 million characters at most are returned.
+
+        Args:
+            pattern: as Python's; without a capital in it, case is ignored.
+            path: a glob of the files to search; None for all.
+
+        Raises:
+            FilememError: it is no pattern, or `path` names no file.
         """
         return grep(self._folder, pattern, path=path, page=10**9).lines
 
-    def open_file(self, path: str | os.PathLike[str]) -> Memory:
+    def open_file(self, path: StrPath) -> Memory:
         """Return the memory at a path, wherever it lies now.
 
         Raises:
@@ -620,21 +638,26 @@ class User:
         return prompt_context(self._folder, message, today, current, tokens)
 
     def tools(self, *, chat: str = "") -> Toolbox:
-        """Return the four tools for an agent, which show nothing of the chat of an id
-        under which `add_conversation` keeps it."""
+        """Return the four tools for an agent.
+
+        Args:
+            chat: the id under which `add_conversation` keeps the chat going on, of
+                which they show nothing.
+        """
         toolbox = Toolbox(self._folder, self.now, briefing)
         toolbox.current = messages.going_on(self._folder, chat)
         return toolbox
 
-    def conversation(
-        self, model: Model | str | None = None, *, id: str = ""
-    ) -> Conversation:
+    def conversation(self, model: AnyModel = None, *, id: str = "") -> Conversation:
         """Return a conversation; each of its turns is on disk at once.
 
         Args:
             model: one, or its name; else the store's or your configuration's answers,
                 or quotes do.
             id: by which it is taken up again, in another process too.
+
+        Raises:
+            Refused: you have yet to say where this store's words go.
         """
         talk = Transcript(self._folder)
         if id:
@@ -648,6 +671,9 @@ class User:
         """Return what was believed at a moment, or at a date's end in local time.
 
         It is the last commit by then, to read only.
+
+        Args:
+            moment: with its zone, or a date.
 
         Raises:
             NotFound: nothing had been committed by then.
@@ -663,7 +689,7 @@ class User:
         self,
         today: dt.date | None = None,
         *,
-        model: Model | str | None = None,
+        model: AnyModel = None,
         stop: threading.Event | None = None,
         wait: float = JOB_WAIT_SECONDS,
     ) -> Report:
@@ -682,23 +708,40 @@ class User:
             model = self._given
         if model is None or isinstance(model, str):
             model = chosen_model(self._folder, model)
-        asked = self._metered(model, stop)
-        at = self._at(today)
-        try:
-            with self._folder.job_lock(wait):
-                done = jobs.maintain(
-                    self._folder, at, asked, lambda *_: check_stop(stop)
-                )
-        except Stopped as error:
-            return replace(report_of([], asked), notes=(str(error),))
-        report = report_of(done, asked)
+        report = self._reported(jobs.maintain, model, self._at(today), stop, wait)
         self._tell("archived", len(report.archived))
         return report
+
+    def _reported(
+        self,
+        job: jobs.Job,
+        model: Model | None,
+        at: dt.datetime,
+        stop: threading.Event | None,
+        wait: float,
+    ) -> Report:
+        """Do a job, once no other is at work, and report what it did until it stopped.
+
+        Args:
+            job: which is done.
+            model: that it asks.
+            at: the moment that counts as now.
+            stop: ends it once it is set.
+            wait: seconds to wait for another job.
+        """
+        asked = MeteredModel(model, self._tell, stop) if model else None
+        progress = functools.partial(check_stop, stop)
+        try:
+            with self._folder.job_lock(wait):
+                done = jobs.do(job, self._folder, at, asked, progress)
+        except Stopped as error:
+            done = [JobDone("", [], {"notes": [str(error)]})]
+        return report_of(done, asked)
 
     @_disk_told()
     def forget(
         self,
-        path: str | os.PathLike[str] = "",
+        path: StrPath = "",
         *,
         about: str = "",
         wait: float = JOB_WAIT_SECONDS,
@@ -759,7 +802,7 @@ class User:
         what = f"{one_line(repr(day), 80)} is no date"
         raise FilememError(f"{what}; give a datetime.date or a datetime.datetime.")
 
-    def _model(self, model: Model | str | None) -> Model | None:
+    def _model(self, model: AnyModel) -> Model | None:
         """Return a model by its name, or the settings'; None where there is none.
 
         Raises:
@@ -773,13 +816,6 @@ class User:
         if question:
             raise Refused(question)
         return chosen_model(self._folder, model)
-
-    def _metered(
-        self, model: Model | None, stop: threading.Event | None
-    ) -> MeteredModel | None:
-        if model is None:
-            return None
-        return MeteredModel(model, self._tell, stop)
 
     def _tell(self, kind: str, count: int, *tokens: int) -> None:
         if count:
@@ -802,9 +838,9 @@ class Store:
 
     def __init__(
         self,
-        root: str | os.PathLike[str],
+        root: StrPath,
         *,
-        model: Model | str | None = None,
+        model: AnyModel = None,
         clock: Clock | None = None,
         on_event: OnEvent = _ignore,
     ) -> None:
@@ -828,7 +864,11 @@ class Store:
     def user(self, name: str) -> User:
         """Return one user, the same object each time; nothing is created.
 
-        Raises Refused for a name that nobody can have.
+        Args:
+            name: any that products have, such as an address, a UUID, 外婆.
+
+        Raises:
+            Refused: nobody can have it, such as an empty one.
         """
         folder = self._files.folder(name)
         user = User(folder, self._model, self._clock, self._on_event)
@@ -901,17 +941,22 @@ class Store:
         return self.user(new)
 
     @_disk_told()
-    def export(self, name: str, file: str | os.PathLike[str]) -> list[str]:
+    def export(self, name: str, file: StrPath) -> list[str]:
         """Write a user's memories to a file, and return their paths.
 
-        A name that ends in `.json` gets JSON, with the text of each memory by its path,
-        any other a zip of the folder as it lies.
+        Args:
+            name: of the user.
+            file: where to. One that ends in `.json` gets JSON, with the text of each
+                memory by its path, any other a zip of the folder as it lies.
+
+        Raises:
+            NotFound: there is no such user.
         """
         return portable.pack(self._existing(name)._folder, os.fspath(file))
 
     @_disk_told()
     def import_(
-        self, file: str | os.PathLike[str], *, format: str = "filemem", user: str
+        self, file: StrPath, *, format: str = "filemem", user: str
     ) -> ImportReport:
         """Take in what a user has elsewhere; a second run adds only what is new.
 
@@ -924,15 +969,7 @@ class Store:
             FilememError: it is no such file.
         """
         at = self.user(user).now()
-        folder = self._files.folder(user)
-        if format != portable.FORMAT:
-            done = jobs.imported(self._files, format, os.fspath(file), at, user)
-            return done.report
-        report = portable.unpack(folder, os.fspath(file))
-        with JobRun(folder, "import", at, exclusive=False) as run:
-            paths = [entry.path for entry in report.added]
-            run.commit(f"Import {len(paths)} memories", paths)
-        return report
+        return jobs.imported(self._files, format, os.fspath(file), at, user).report
 
     def maintain(
         self,

@@ -36,7 +36,14 @@ class Stopped(FilememError):
 
 
 class Problem(NamedTuple):
-    """A mistake in a person's file: where it is, what is wrong, how to fix it."""
+    """A mistake in a person's file.
+
+    Attributes:
+        path: of the file.
+        line: on which it is, from 1.
+        what: is wrong.
+        remedy: how to put it right.
+    """
 
     path: str
     line: int

@@ -24,7 +24,7 @@ from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
-from filemem.importers import ImportReport, import_file
+from filemem.importers import ImportReport, import_file, portable
 from filemem.index import vectors
 from filemem.learn import consolidate as reading
 from filemem.learn import proposals
@@ -188,7 +188,10 @@ def imported(
     if how.get("dry_run"):
         return ImportDone(import_file(store, format_, file, user=user, **how), [])
     with JobRun(folder, "import", at, exclusive=False) as run:
-        report = import_file(store, format_, file, user=user, **how)
+        if format_ == portable.FORMAT:
+            report = portable.unpack(folder, file)
+        else:
+            report = import_file(store, format_, file, user=user, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]
         usage.note_turns(folder, paths, at.date())
         name = os.path.basename(file)
@@ -244,7 +247,6 @@ def forget(
 
 def accept(
     user: Folder,
-    log: LearnLog,
     found: Proposal,
     at: dt.datetime,
     *,
@@ -257,7 +259,7 @@ def accept(
     """
     found = proposals.read(user, found.path)
     if not found.forgets:
-        return keeping.accept(user, log, found, at)
+        return keeping.accept(user, LearnLog.of(user), found, at)
     there = [one for one in found.forgets if user.find(split_place(one).path)]
     done = Applied()
     if there:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from threading import Event
 
 from filemem.errors import Stopped
-from filemem.learn.records import Action, Decision
+from filemem.learn.records import WAITING, Action, Decision
 from filemem.llm.model import Messages, Model, OnText, Reply, Tools
 from filemem.store.folder import JobDone, Tell
 
@@ -108,8 +108,8 @@ class MeteredModel:
         return reply
 
 
-def check_stop(stop: Event | None) -> None:
-    """Raise Stopped once a job is asked to stop."""
+def check_stop(stop: Event | None, *progress: int) -> None:
+    """Raise Stopped once a job is asked to stop, however far it is."""
     if stop and stop.is_set():
         raise Stopped("the job was asked to stop; the next one goes on from here.")
 
@@ -118,13 +118,15 @@ def report_of(jobs: Iterable[JobDone], asked: MeteredModel | None) -> Report:
     """Return the report of jobs for one user, and of the model that they asked."""
     done = list(jobs)
     decisions = [one for job in done for one in job.decisions]
-    told = _of(decisions, Action.ADD, Action.SUPERSEDE, Action.UPDATE)
+    replaced = [
+        path for one in decisions if one.action not in WAITING for path in one.replaces
+    ]
     facts = {key: value for job in done for key, value in job.facts.items()}
     summaries = [entry["summary"] for entry in facts.get("summaries", ())]
     return Report(
         kept=_of(decisions, Action.ADD, Action.SUPERSEDE),
         changed=_of(decisions, Action.UPDATE, Action.CONFIRM),
-        superseded=tuple(dict.fromkeys(path for one in told for path in one.replaces)),
+        superseded=tuple(dict.fromkeys(replaced)),
         proposed=_of(decisions, Action.PROPOSE),
         refused=_of(decisions, Action.REFUSE),
         summaries=tuple(dict.fromkeys(summaries)),

@@ -5,13 +5,19 @@ from typing import NamedTuple
 
 
 class Text(NamedTuple):
-    """A piece of the answer, as it streams."""
+    """A piece of the answer, as it streams: its `text`."""
 
     text: str
 
 
 class ToolCalled(NamedTuple):
-    """A tool call that was made; `brief` is the first line of its answer."""
+    """A tool call that was made.
+
+    Attributes:
+        name: of the tool.
+        arguments: the JSON that the model wrote.
+        brief: the first line of the answer.
+    """
 
     name: str
     arguments: str
@@ -19,7 +25,7 @@ class ToolCalled(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """One line about how the answer came."""
+    """One line about how the answer came, in `text`."""
 
     text: str
 

@@ -156,11 +156,10 @@ def _carry_out(
     """
     user = log.folder
     if answer == "r":
-        remember.reject(user, found)
-        done.paths.append(found.path)
+        done.add(remember.reject(user, found))
         yield "rejected"
     elif answer in ("a", "e"):
-        accepted = jobs.accept(user, log, found, call.now)
+        accepted = jobs.accept(user, found, call.now)
         yield from accepted.lines()
         done.add(replace(accepted, notes=[]))
 

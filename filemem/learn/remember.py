@@ -179,8 +179,7 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
         else:
             path = user.create(wanted.path, proposal.page())
             done = take_in(user, log, at, wanted, path)
-        reject(user, proposal)
-    done.paths.append(proposal.path)
+        done.add(reject(user, proposal))
     return done
 
 
@@ -220,9 +219,10 @@ def take_in(
     return writer.done
 
 
-def reject(user: Folder, proposal: Proposal) -> None:
+def reject(user: Folder, proposal: Proposal) -> Applied:
     """Delete a proposal; it is not made a second time."""
     files.delete(user.absolute(proposal.path))
+    return Applied(paths=[proposal.path])
 
 
 def told(done: Applied) -> list[str]:

@@ -17,8 +17,12 @@ MAX_ARGUMENTS_CHARS = 20_000  # of a call that the model is shown again
 class ToolCall:
     """A call that the model wants made.
 
-    `arguments` is the JSON text as the model wrote it, well-formed or not. `extra` is
-    what else the endpoint put into the call, such as a signature, and wants back.
+    Attributes:
+        id: by which its answer is known.
+        name: of the tool.
+        arguments: the JSON text as the model wrote it, well-formed or not.
+        extra: what else the endpoint put into the call, such as a signature, and wants
+            back.
     """
 
     id: str
@@ -33,7 +37,12 @@ class ToolCall:
 
 
 class Usage(NamedTuple):
-    """Tokens of one request as the endpoint reports them, 0 where it does not."""
+    """The tokens of one request, as the endpoint reports them; 0 where it does not.
+
+    Attributes:
+        tokens_in: of the messages.
+        tokens_out: of the answer.
+    """
 
     tokens_in: int
     tokens_out: int
@@ -43,9 +52,14 @@ class Usage(NamedTuple):
 class Reply:
     """One whole answer.
 
-    `finish` is the endpoint's reason for stopping. `notice` is a line for the person on
-    what is otherwise than was asked for. `extra` is what else the endpoint put into the
-    message, such as its reasoning, and wants back within the same turn.
+    Attributes:
+        text: in words; '' where it only calls.
+        calls: of tools.
+        usage: the tokens that it took.
+        finish: the endpoint's reason for stopping.
+        notice: a line for the person on what is otherwise than was asked for.
+        extra: what else the endpoint put into the message, such as its reasoning, and
+            wants back within the same turn.
     """
 
     text: str
@@ -91,12 +105,17 @@ def _is_object(arguments: str) -> bool:
 
 
 class Model(Protocol):
-    """Whatever answers a conversation."""
+    """Whatever answers a conversation, by its `name`."""
 
     name: str
 
     def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
-        """Return the answer to `messages`; hand its text to `on_text` as it comes.
+        """Return the answer, and hand its text on as it comes.
+
+        Args:
+            messages: as OpenAI's API has them.
+            tools: their schemas; none for no tools.
+            on_text: is given each piece.
 
         Raises:
             ToolsRefused: there are `tools`, and the model takes none.

@@ -190,11 +190,12 @@ class Memory:
         return 1
 
     def is_formal(self, number: int) -> bool:
-        """Tell whether a line only says what a format asks for: no words of it."""
+        """Tell whether a line, by its number, only says what a format asks for."""
         return number < self.front_end and self.lines[number - 1] in FORMAL
 
     def is_link(self, number: int) -> bool:
-        """Tell whether a line of the front matter only names other memories."""
+        """Tell whether a line, by its number, is front matter that only names other
+        memories."""
         return number < self.front_end and bool(_LINK.match(self.lines[number - 1]))
 
     def role(self, speaker: str) -> Role:

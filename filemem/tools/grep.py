@@ -163,9 +163,16 @@ def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]
 
 @dataclass(frozen=True)
 class Match:
-    """A line that matches, or, if `matches` is false, one of its context.
+    """A line that matches, or one of its context.
 
-    `gap` says that lines above it were left out, `spans` where it matches.
+    Attributes:
+        path: of its file.
+        line: its number, from 1.
+        text: all of it.
+        archived: whether its file lies in the archive.
+        matches: whether it matches itself.
+        gap: whether lines above it were left out.
+        spans: where it matches.
     """
 
     path: str

@@ -50,6 +50,7 @@ class Toolbox:
             is an error without it.
 
     Attributes:
+        schemas: of the tools, as OpenAI's API takes them.
         open_files: the first line and the number of lines asked for, by path, the least
             recently used file first.
         current: the conversation going on, which no search shows.
@@ -77,9 +78,14 @@ class Toolbox:
         self.places: list[str] = []
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
-        """Return what a tool answers.
+        """Return what a tool answers; nothing is raised for what a model asks.
 
-        A wrong call is answered by one sentence that says how to put it right.
+        Args:
+            name: of the tool.
+            arguments: of the call, as the model's JSON or parsed.
+
+        Returns:
+            The answer; of a wrong call one sentence that says how to put it right.
         """
         self.hits = None
         self.places = []

@@ -593,8 +593,7 @@ def test_the_clock_the_model_and_the_listener_are_the_store_s(
 
 
 def test_a_job_stops_when_it_is_asked_to(nora: User) -> None:
-    for word in ("bees", "boats"):
-        nora.add_conversation(said(f"I keep {word} in Ghent. " * 900), at=AT)
+    keep_two_long_talks(nora)
     stop = threading.Event()
 
     class Stopping(Reader):
@@ -609,6 +608,28 @@ def test_a_job_stops_when_it_is_asked_to(nora: User) -> None:
         report = run(model=reader, stop=stop)
         assert "was asked to stop" in " ".join(report.notes)
     assert len(reader.told) == 1
+
+
+def test_what_a_model_read_before_it_failed_is_reported(nora: User) -> None:
+    keep_two_long_talks(nora)
+
+    class Failing(Reader):
+        """Reads one conversation."""
+
+        def ask(self, *given: Any) -> Reply:
+            if self.told:
+                raise ModelError("gone.")
+            return super().ask(*given)
+
+    report = nora.consolidate(Failing(note("Nora keeps bees.", "bees in Ghent")))
+    assert [one.claim.text for one in report.kept] == ["Nora keeps bees."]
+    assert "gone. What was not read yet waits." in report.notes
+
+
+def keep_two_long_talks(user: User) -> None:
+    """Keep conversations that no one request has room for."""
+    for word in ("bees", "boats"):
+        user.add_conversation(said(f"I keep {word} in Ghent. " * 900), at=AT)
 
 
 def test_a_disk_that_refuses_is_one_error_with_its_cause(nora: User) -> None:
