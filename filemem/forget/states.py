@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
@@ -38,39 +37,24 @@ USE_DAYS = 90  # of recalls that tell whether jobs archive too soon
 MANY_RETURNS = 0.1  # of these, out of the archive, are too many
 STABILITY_STEP_DAYS = 10  # in which a longer stability is looked for
 MAX_STABILITY_DAYS = 3650
-
-
-class Reason(StrEnum):
-    """Why a memory does not fade, or comes back: the words by which it is counted."""
-
-    NONE = ""
-    PROFILE = "profile"
-    PINNED = "pinned"
-    SUMMARY = "summaries"
-    UNDATED = "without a date"
-    IN_PROFILE = "what the profile rests on"
-    IMPORTANT = "important"
-    NOT_SUMMARISED = "not summarised"
-    NO_FACT = "lessons and notes"
-    OWN = "your own"
-    UNREADABLE = "unreadable or too large"
-    RECALLED = "recalled"
-
-
-SENTENCES = {
-    Reason.PROFILE: "It stands in every prompt.",
-    Reason.PINNED: "It is pinned.",
-    Reason.SUMMARY: "It is a summary.",
-    Reason.UNDATED: "It has no date, in its name or its front matter.",
-    Reason.IN_PROFILE: "The profile rests on it.",
-    Reason.IMPORTANT: f"Its importance is {LASTING_IMPORTANCE} or more.",
-    Reason.NOT_SUMMARISED: "It is a conversation that no summary stands for.",
-    Reason.NO_FACT: "It is no fact: lessons and notes stay.",
-    Reason.OWN: "You wrote it, or asked for it: no conversation is its source. It ends"
+UNREADABLE = "unreadable or too large"
+RECALLED = "recalled"
+LASTING = {
+    "profile": "It stands in every prompt.",
+    "pinned": "It is pinned.",
+    "summaries": "It is a summary.",
+    "without a date": "It has no date, in its name or its front matter.",
+    "what the profile rests on": "The profile rests on it.",
+    "important": f"Its importance is {LASTING_IMPORTANCE} or more.",
+    "not summarised": "It is a conversation that no summary stands for.",
+    "lessons and notes": "It is no fact: lessons and notes stay.",
+    "your own": "You wrote it, or asked for it: no conversation is its source. It ends"
     " when something supersedes it, on its valid_until, or by your hand.",
-    Reason.UNREADABLE: "It cannot be read.",
-    Reason.RECALLED: "It was recalled since.",
+    UNREADABLE: "It cannot be read.",
+    RECALLED: "It was recalled since.",
 }
+"""Why a memory does not fade, or comes back: the word by which it is counted, and a
+sentence."""
 _LINES = re.compile(r":[\d,\s-]+$")
 
 
@@ -88,8 +72,8 @@ class MemoryState:
         strength: None for a memory without a date.
         has_ended: it held until a day that has passed, and is swept whatever its
             strength.
-        lasts: why it does not fade; NONE if it does.
-        returns: why the next sweep brings it back from the archive; NONE if not.
+        lasts: why it does not fade, a key of LASTING; '' if it does.
+        returns: why the next sweep brings it back from the archive, likewise.
     """
 
     path: str
@@ -100,8 +84,8 @@ class MemoryState:
     recalls: RecallHistory
     strength: Strength | None
     has_ended: bool
-    lasts: Reason
-    returns: Reason
+    lasts: str
+    returns: str
 
     @property
     def archived(self) -> bool:
@@ -186,13 +170,13 @@ class _Observer:
         now = self._strength(memory, history)
         lasts = self._lasts(memory, has_ended=has_ended)
         if not (is_readable or memory.archived):
-            lasts = Reason.UNREADABLE
+            lasts = UNREADABLE
         is_fresh = now is not None and now.retention >= self.settings.threshold
-        returns = Reason.NONE
+        returns = ""
         if memory.archived and history.archived and not _is_past(memory):
             returns = lasts
             if not lasts and history.since and is_fresh and not has_ended:
-                returns = Reason.RECALLED
+                returns = RECALLED
         return MemoryState(
             path=memory.path,
             date=memory.date,
@@ -251,30 +235,29 @@ class _Observer:
         until = memory.metadata.get("valid_until", dt.date.max)
         return bool(until < self.today and since <= self.today)
 
-    def _lasts(self, memory: Memory, *, has_ended: bool) -> Reason:
-        """Return why a memory does not fade. The first reason that holds counts."""
+    def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
+        """Return why a memory does not fade, a key of LASTING; '' if it does. The first
+        reason that holds counts."""
         importance = memory.metadata.get("importance", IMPORTANCE)
         if memory.path == PROFILE:
-            return Reason.PROFILE
+            return "profile"
         if memory.metadata.get("pinned"):
-            return Reason.PINNED
+            return "pinned"
         if memory.kind == Kind.SUMMARIES:
-            return Reason.SUMMARY
+            return "summaries"
         if memory.date is None:
-            return Reason.UNDATED
+            return "without a date"
         if live(memory.path) in self.profile_sources:
-            return Reason.IN_PROFILE
+            return "what the profile rests on"
         if importance >= LASTING_IMPORTANCE and not has_ended:
-            return Reason.IMPORTANT
+            return "important"
         if memory.kind == Kind.SESSIONS:
-            is_summarised = live(memory.path) in self.summarised
-            return Reason.NONE if is_summarised else Reason.NOT_SUMMARISED
+            return "" if live(memory.path) in self.summarised else "not summarised"
         if has_ended or (_is_past(memory) and memory.kind in DISTILLED):
-            return Reason.NONE
+            return ""
         if memory.kind != Kind.FACTS:
-            return Reason.NO_FACT
-        is_own = _is_standing(memory) and not memory.sources
-        return Reason.OWN if is_own else Reason.NONE
+            return "lessons and notes"
+        return "your own" if _is_standing(memory) and not memory.sources else ""
 
 
 _DAYS = ("day", "valid_from", "valid_until")
@@ -385,7 +368,7 @@ def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
     if state.archived:
         return [f"{where} is in the archive.", _in_archive(state)]
     if state.lasts or state.strength is None:
-        return [f"{where} is live.", f"It does not fade. {SENTENCES[state.lasts]}"]
+        return [f"{where} is live.", f"It does not fade. {LASTING[state.lasts]}"]
     said = [f"{where} is live.", *_fading(state, state.strength, folder, today)]
     citing = [
         one.path for one in states.values() if not one.archived and where in one.sources
@@ -435,7 +418,7 @@ def _in_archive(state: MemoryState) -> str:
         return "No job has put it here; filemem restore brings it back."
     since = f"A job archived it on {state.recalls.archived[:10]}."
     if state.returns:
-        reason = SENTENCES[state.returns]
+        reason = LASTING[state.returns]
         return f"{since} The next sweep brings it back. {reason}"
     return (
         f"{since} As far as is known it is still true. When it is opened or cited, the"

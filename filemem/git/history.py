@@ -14,7 +14,10 @@ from filemem.store.folder import BOOKKEEPING, Folder, is_memory_name
 LOGS = tuple(
     f"{BOOKKEEPING}/{name}"
     for name in (
-        *("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log"),
+        "recalls.log",
+        "imports.jsonl",
+        "consolidated.jsonl",
+        "compacted.log",
         "days.log",
     )
 )

@@ -69,7 +69,9 @@ def recover(history: History) -> None:
                 held.enter_context(files.lock(note, 0))
             except Busy:
                 continue  # its job is at work
-            written |= _written_since(history, note)
+            heading, *listed = os.fsdecode(files.read(note)).split("\n")
+            if heading:  # else it had not begun
+                written |= set(history.changes()).difference(listed)
             notes.append(note)
         if written:
             message = commit_message(RECOVERED, {})
@@ -77,14 +79,6 @@ def recover(history: History) -> None:
                 commit_paths(history, written, message, dt.datetime.now())
         for note in notes:
             files.delete(note)
-
-
-def _written_since(history: History, note: str) -> set[str]:
-    """Return what the job of a note wrote, and git does not have."""
-    heading, *listed = os.fsdecode(files.read(note)).split("\n")
-    if not heading:
-        return set()  # it had not begun
-    return set(history.changes()).difference(listed)
 
 
 class JobFrame:

@@ -97,7 +97,7 @@ def _count_memories(
         kind.live += 1
         kind.live_bytes += state.size
         if state.lasts:
-            staying[state.lasts.value] += 1
+            staying[state.lasts] += 1
         left = state.days_left(threshold, today)
         if left is not None and left <= SOON_DAYS:
             counts.fading.append((today + dt.timedelta(left), state.path))
