@@ -70,8 +70,8 @@ class MemoryState:
         own_digest: of a file that the person wrote or changed; '' for the program's.
         recalls: what the log says of it.
         strength: None for a memory without a date.
-        has_ended: it held until a day that has passed, and is swept whatever its
-            strength.
+        last_day: on which it ceases to hold by itself, if there is one.
+        has_ended: that day has passed, and it is swept whatever its strength.
         lasts: why it does not fade, a key of LASTING; '' if it does.
         returns: why the next sweep brings it back from the archive, likewise.
     """
@@ -83,6 +83,7 @@ class MemoryState:
     own_digest: str
     recalls: RecallHistory
     strength: Strength | None
+    last_day: dt.date | None
     has_ended: bool
     lasts: str
     returns: str
@@ -103,11 +104,14 @@ class MemoryState:
         return [_LINES.sub("", place) for place in texts(self.front.get("source"))]
 
     def days_left(self, threshold: float, today: dt.date) -> int | None:
-        """Return the days of use without recall until it falls under a threshold, 0
-        where it has; None for what does not fade."""
+        """Return the days of use without recall until it falls under a threshold, or
+        its last day has passed, 0 where it has; None for what does not fade."""
         if self.archived or self.lasts or self.strength is None:
             return None
-        return max(0, math.ceil(self.strength.days_left(threshold, today)))
+        left = math.ceil(self.strength.days_left(threshold, today))
+        if self.last_day:
+            left = min(left, (self.last_day - today).days + 1)
+        return max(0, left)
 
     def why_due(self, threshold: float) -> str:
         """Return why the next sweep archives it; '' if it does not."""
@@ -166,7 +170,8 @@ class _Observer:
             is_readable = False
         memory = parse(stat.path, data)
         history = self.recalls.get(live(memory.path), RecallHistory())
-        has_ended = self._has_ended(memory)
+        last_day = _last_day(memory)
+        has_ended = last_day is not None and last_day < self.today
         now = self._strength(memory, history)
         lasts = self._lasts(memory, has_ended=has_ended)
         if not (is_readable or memory.archived):
@@ -185,6 +190,7 @@ class _Observer:
             own_digest=self._own_digest(memory),
             recalls=history,
             strength=now,
+            last_day=last_day,
             has_ended=has_ended,
             lasts=lasts,
             returns=returns,
@@ -228,13 +234,6 @@ class _Observer:
             clock=self.clock,
         )
 
-    def _has_ended(self, memory: Memory) -> bool:
-        if memory.kind not in DISTILLED or "day" in memory.metadata:
-            return False  # an event stays true, and fades from its last day
-        since = memory.metadata.get("valid_from", dt.date.min)
-        until = memory.metadata.get("valid_until", dt.date.max)
-        return bool(until < self.today and since <= self.today)
-
     def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
         """Return why a memory does not fade, a key of LASTING; '' if it does. The first
         reason that holds counts."""
@@ -261,6 +260,16 @@ class _Observer:
 
 
 _DAYS = ("day", "valid_from", "valid_until")
+
+
+def _last_day(memory: Memory) -> dt.date | None:
+    """Return the day on which a memory ceases to hold by itself; an event stays true,
+    and fades from its last day."""
+    until = memory.metadata.get("valid_until")
+    if memory.kind not in DISTILLED or until is None or "day" in memory.metadata:
+        return None
+    since = memory.metadata.get("valid_from", until)
+    return until if since <= until else None
 
 
 def _is_past(memory: Memory) -> bool:
@@ -401,9 +410,12 @@ def _fading(
     if state.why_due(threshold):
         yield f"The next sweep archives it: {state.why_due(threshold)}."
     elif left is not None:
+        fall = f"falls under {threshold:g}"
+        if state.last_day:
+            fall += f", or has ended on {state.last_day},"
         yield (
-            f"Without a recall it falls under {threshold:g} in {left} days of use, not"
-            f" before {day_after(today, left)}."
+            f"Without a recall it {fall} in {left} days of use, not before"
+            f" {day_after(today, left)}."
         )
 
 

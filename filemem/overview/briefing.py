@@ -1,14 +1,15 @@
 """What is good to know as a conversation begins."""
 
 import datetime as dt
-import os
 
+from filemem import index
 from filemem.chat.core_memory import core_memory
 from filemem.llm import prompt
 from filemem.overview.events import timeline
+from filemem.search.validity import held_days
 from filemem.store import transcript
 from filemem.store.folder import Folder
-from filemem.store.paths import PROFILE
+from filemem.store.paths import PROFILE, Kind
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, one_line
 
@@ -17,7 +18,6 @@ WISHES_TOKENS = 100
 PLANS_TOKENS = 80
 PROFILE_TOKENS = 180
 
-NEWEST_FACTS = 100  # that are looked at for plans
 PLANS_DAYS = 60
 NEWEST_TALKS = 8
 
@@ -56,20 +56,36 @@ def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
 
 
 def _plans(user: Folder, today: dt.date) -> str:
-    """Return what the newest facts say of the days to come, a line each.
+    """Return what facts say of the days to come, a line each.
 
     Args:
         user: whose facts.
         today: the first of these days.
     """
-    facts = [path for path in user.paths() if path.startswith("facts/")]
-    newest = sorted(facts, key=os.path.basename)[-NEWEST_FACTS:]
     first = today.toordinal()
     days = DayRange(first, first + PLANS_DAYS)
-    events = timeline(user, newest.__contains__, days)
+    coming = _coming(user, first)
     lines = []
-    for one in events:
-        if not one.until:
+    for one in timeline(user, coming.__contains__, days):
+        if one.until is None or one.until >= today:
             text = one_line(one.text, 100)
             lines.append(f"{one.day()} {text} ({one.path}:{one.line})")
     return "\n".join(lines)
+
+
+def _coming(user: Folder, first: int) -> set[str]:
+    """Return the paths of the live facts that hold, and name a day to come.
+
+    Args:
+        user: whose facts.
+        first: of the days to come, as an ordinal.
+    """
+    found = set()
+    for entry in index.of(user).corpus().files:
+        if entry.kind != Kind.FACTS or entry.archived:
+            continue
+        held = held_days(entry)
+        told = [last for _, _, last in entry.told]
+        if max([held.first, *entry.days, *told]) >= first and held.last >= first:
+            found.add(entry.path)
+    return found

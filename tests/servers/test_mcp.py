@@ -173,9 +173,21 @@ def test_what_is_no_message_is_refused_in_one_line_and_the_next_is_answered(
 
 
 def test_an_empty_query_tells_what_is_good_to_know_at_first(store: Path) -> None:
-    """Wishes, the profile, what is planned, the newest conversations, in one call."""
+    """Wishes, the profile, what is planned, the newest conversations, in one call.
+
+    A plan to come is told though it ends, and behind many newer facts.
+    """
+    plan = "---\nvalid_from: 2026-12-24\nvalid_until: 2026-12-26\n---\nSail.\n"
+    facts = {f"facts/2026-11-19-{number}.md": "Tea.\n" for number in range(100)}
+    lay(store / "mara", {"facts/2025-01-01-plan.md": plan, **facts})
     told = tool(store, "search_files", query=" ")
-    for part in ("She makes the jokes.", "civil engineer", "2026-12-05", "Thirty cand"):
+    for part in (
+        "She makes the jokes.",
+        "civil engineer",
+        "2026-12-05",
+        "Sail.",
+        "Thirty cand",
+    ):
         assert part in told, part
     assert tool(store, "search_files").startswith("Error: search_files needs query")
 
