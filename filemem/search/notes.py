@@ -21,7 +21,6 @@ def search_notes(
     request: SearchRequest,
     candidates: Candidates,
     hits: list[Hit],
-    weak: int,
 ) -> list[str]:
     """Return what an answer says before its passages.
 
@@ -29,7 +28,10 @@ def search_notes(
         request: what was asked.
         candidates: where its words stand.
         hits: those that the answer shows.
-        weak: how many it would show, if all of them are weak; else 0.
+
+    Returns:
+        Whole sentences: what stands nowhere, which days have no memory, and how little
+        was found.
     """
     corpus = request.corpus
     query = request.query
@@ -42,14 +44,13 @@ def search_notes(
         notes.append(f"No memory is dated {' or '.join(map(_in_words, undated))}.")
     if not hits:
         notes += _nothing_found(request)
-    elif weak:
+    # Many an answer is of such passages, so that none of them is left out.
+    elif query.content and not any(map(_is_to_the_point, hits)):
         notes.append("All of it is weak: no passage holds half of the question.")
-    if weak > len(hits):
-        notes.append(f"Of {weak} such passages these are the nearest.")
     return notes
 
 
-def is_to_the_point(hit: Hit) -> bool:
+def _is_to_the_point(hit: Hit) -> bool:
     """Say whether a passage holds half of the question, or is of a day asked for."""
     return hit.strength >= HALF or hit.features.is_of_day
 

@@ -13,7 +13,7 @@ from filemem.search.days import named_days
 from filemem.search.features import rank, score_words
 from filemem.search.filters import read_filters
 from filemem.search.meaning import add_meaning
-from filemem.search.notes import is_to_the_point, search_notes
+from filemem.search.notes import search_notes
 from filemem.search.query import parse
 from filemem.search.reading import read_hits, with_facts, with_successors
 from filemem.search.results import (
@@ -26,7 +26,6 @@ from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.store.folder import CurrentConversation
 
-NEAREST = 3  # hits that an answer shows where all of it is weak
 READ_MATCHES = 40  # of the best; more where more are asked for
 
 
@@ -104,14 +103,9 @@ def search_files(
     hits = read_hits(request, index, to_read, scores)
     hits = in_order(merge_evidence(hits), today, weights)
     chosen = choose(hits, limit, weights)
-    weak = 0
-    if query.content and not any(map(is_to_the_point, chosen)):
-        weak = len(chosen)
-        if limit is None and not any(hit.features.meaning for hit in chosen):
-            chosen = choose(hits, NEAREST, weights)
     index.folder.tell("recalled", len(chosen))
 
-    notes = search_notes(request, candidates, chosen, weak)
+    notes = search_notes(request, candidates, chosen)
     if meant.note:
         notes.append(meant.note)
     files = sum(map(filters.admits_file, corpus.files))

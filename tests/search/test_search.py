@@ -529,10 +529,6 @@ def test_an_answer_says_where_all_of_it_is_weak_and_whether_there_is_more(
         "Nowhere in memory: zebra, crossing, permit, office.",
         "All of it is weak: no passage holds half of the question.",
     ]
-    teas = talk(*(f"Oolong number {number}." for number in range(7)))
-    few = ask(tmp_path, {TEA: teas}, "zebra oolong crossing permit office")
-    assert few[3] == "Of 7 such passages these are the nearest."
-    assert len([line for line in few if "Oolong" in line]) == 3
     files = {TEA: talk("Oolong!"), OOLONG: fact("Drinks oolong.", source=f"{TEA}:1")}
     lines = ask(tmp_path, files, "oolong")
     assert paths(lines) == [OOLONG] and "weaker" not in lines[-1]
