@@ -35,7 +35,7 @@ from filemem.store.folder import BOOKKEEPING, Folder, JobDone
 from filemem.store.memory import parse
 from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import live
-from filemem.text.plain import counted, digest, one_line
+from filemem.text.plain import counted, one_line
 
 # Records that tell what must never be done again.
 LASTING_RECORDS = ("imports.jsonl", "consolidated.jsonl")
@@ -136,7 +136,7 @@ def _delete(folder: Folder, path: str, items: list[Removal]) -> None:
         if whole.line:
             files.edit(where, lambda data: _without(data, items))
         else:
-            files.delete_if(where, lambda at: digest(files.read(at)) == whole.digest)
+            files.delete_if(where, whole.digest)
 
 
 def _without(data: bytes, items: Iterable[Removal]) -> bytes:

@@ -17,7 +17,7 @@ from filemem.errors import Changed, FilememError, Refused
 from filemem.git.repository import Repository
 from filemem.store import files
 from filemem.store.paths import ARCHIVE
-from filemem.text.plain import first_few, one_line
+from filemem.text.plain import digest, first_few, one_line
 
 Tree = Mapping[str, str]  # the entry of each file, by its path in the repository
 
@@ -246,7 +246,7 @@ def _carry_out(root: str, change: FileChange) -> None:
     source = f"{root}/{change.source}"
     target = f"{root}/{change.target}"
     if not change.target:
-        files.delete_if(source, lambda path: files.read(path) == change.old)
+        files.delete_if(source, digest(change.old))
         files.sync_folder(os.path.dirname(source))
         return
     files.make_folder(os.path.dirname(target))

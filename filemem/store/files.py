@@ -17,6 +17,7 @@ from io import FileIO
 from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
+from filemem.text.plain import digest
 
 MAX_DEPTH = 64  # folders in folders; what lies deeper is no memory
 MAX_FOLDER_BYTES = 3000  # of the path of a folder that memories may lie in
@@ -196,14 +197,15 @@ def delete(path: str) -> None:
         os.unlink(path)
 
 
-def delete_if(path: str, is_same: Callable[[str], bool]) -> None:
-    """Delete a file if it still is what a test wants; the caller syncs its folder.
+def delete_if(path: str, known_as: str) -> None:
+    """Delete a file if it still has a digest; the caller syncs its folder.
 
     Raises:
         Changed: it is not.
     """
-    settle(path).close()
-    if not is_same(path):
+    with settle(path) as file:
+        is_same = digest(_whole(file, path)) == known_as
+    if not is_same:
         raise Changed(f"{path} has just changed; it was left as it is, so try again.")
     delete(path)
 
