@@ -32,7 +32,11 @@ MAX_ERROR_CHARS = 320
 Part = dict[str, Any]
 """A call of a tool, its result, or any other object in the file of a session."""
 
-_EDITORS = ("Edit", "MultiEdit", "NotebookEdit", "Write")  # Claude Code's
+# Claude Code's, and those of servers of files, as mcp__fs__write_file.
+_EDITORS = (
+    "Artifact Edit MultiEdit NotebookEdit Write create_file edit_file write_file"
+).split()
+_EDITED_AT = ("file_path", "notebook_path", "path")
 _GIVEN_AT = ("input", "arguments", "action", "command")
 _PRINTED_AT = ("content", "output", "aggregated_output", "stderr")
 _QUESTION_TOOLS = ("AskUserQuestion", "request_user_input")
@@ -103,8 +107,8 @@ class AgentWork:
         given = _given(call)
         texts = [content_text(value) for value in [given, *as_dict(given).values()]]
         files = [*_PATCHED.findall("\n".join(texts)), *as_dict(result.get("changes"))]
-        if name in _EDITORS:
-            files = [first_text(given, "file_path", "notebook_path")]
+        if name.rpartition("__")[2] in _EDITORS:
+            files = [first_text(given, *_EDITED_AT)]
         printed = content_text(_first(result, _PRINTED_AT))
         value = decoded(printed)
         printed = text_at(value, "output") or printed
@@ -115,8 +119,8 @@ class AgentWork:
             if files:
                 tried = f"{name} {', '.join(files)}"
             error = _COLOUR_OR_TAG.sub("", _FAILED.sub("", printed)).strip()
-            what = f"failed: {brief(tried, MAX_CALL_CHARS)}"
-            return f"{what}: {brief(error, MAX_ERROR_CHARS)}" if error else ""
+            told = [brief(tried, MAX_CALL_CHARS), brief(error, MAX_ERROR_CHARS)]
+            return f"failed: {joined(told, ': ')}"
         new = [file for file in files if file and file not in self._changed]
         self._changed.update(new)
         return f"changed: {brief(', '.join(new), MAX_ERROR_CHARS)}" if new else ""

@@ -108,16 +108,20 @@ SUBAGENT = "subagent session"
 THOUGHT = "thought"
 TOOL_CALL = "tool call"
 TOOL_RESULT = "tool result"
+RECORDING = "recording"
+UNKNOWN = "unknown part"
 # Of which of these a message's part is, by its type.
 UNSPOKEN = {
     "thinking": THOUGHT,
     "redacted_thinking": THOUGHT,
     "reasoning": THOUGHT,
     "tool_use": TOOL_CALL,
+    "server_tool_use": TOOL_CALL,
     "function_call": TOOL_CALL,
     "custom_tool_call": TOOL_CALL,
     "local_shell_call": TOOL_CALL,
     "tool_result": TOOL_RESULT,
+    "web_search_tool_result": TOOL_RESULT,
     "function_call_output": TOOL_RESULT,
     "custom_tool_call_output": TOOL_RESULT,
 }
@@ -217,6 +221,9 @@ def file_mark(name: str) -> str:
     return f"[{kind}: {name}]"
 
 
+_NAMED_AT = ("title", "filename")
+
+
 def part_text(part: object) -> str:
     """Return the words of one part of a message; pictures and files leave a mark."""
     if not isinstance(part, dict):
@@ -224,20 +231,31 @@ def part_text(part: object) -> str:
     kind = text_at(part, "type")
     if "image" in kind:
         return f"[image: {UNNAMED}]"
-    if kind == "document":
-        return file_mark(text_at(part, "title") or UNNAMED)
-    if "file" in kind:
-        return file_mark(text_at(part, "file", "filename") or UNNAMED)
+    if kind == "document" or "file" in kind:
+        name = text_at(part, "file", "filename") or first_text(part, *_NAMED_AT)
+        text = ""
+        if text_at(part, "source", "type") == "text":
+            text = text_at(part, "source", "data")
+        return joined([file_mark(name or UNNAMED), text])
     return first_text(part, "text", "refusal")
 
 
 def spoken_part(part: object, left_out: LeftOut) -> str:
-    """Return the same; count a thought, a tool's call or its result, which has none."""
-    kind = UNSPOKEN.get(text_at(part, "type"))
-    if kind:
-        left_out[kind] += 1
-        return ""
-    return part_text(part)
+    """Return the same; count a part that has none, as a thought or a recording."""
+    type = first_text(part, "type", "content_type")
+    kind = UNSPOKEN.get(type, "")
+    text = "" if kind else part_text(part)
+    if "audio" in type or "video" in type:
+        kind = RECORDING
+    if not text and type and "text" not in type:
+        left_out[kind or UNKNOWN] += 1
+    return text
+
+
+def spoken_text(content: object, left_out: LeftOut) -> str:
+    """Return the words of a content; count its parts that have none."""
+    parts = as_list(content) or [content]
+    return joined(spoken_part(part, left_out) for part in parts)
 
 
 def content_text(content: object) -> str:

@@ -7,7 +7,9 @@ person last saw. OpenAI publishes no schema; the shapes are as exports showed th
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import tzinfo
+from functools import partial
 from typing import Any
 
 from filemem.errors import FilememError
@@ -22,13 +24,13 @@ from filemem.importers.base import (
     Skipped,
     as_dict,
     as_list,
-    as_text,
     decode_json,
     dicts_at,
     dig,
     file_mark,
     first_text,
     joined,
+    spoken_part,
     text_at,
     time_of,
 )
@@ -63,6 +65,7 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
             yield element
             continue
         nodes = []
+        shown = partial(_shown, dict[str, Any]())
         for key, node in as_dict(element["mapping"]).items():
             message = as_dict(dig(node, "message"))
             moment = time_of(message, zone)
@@ -74,7 +77,7 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
                 parent = f"{key} {id}"
             role = text_at(message, "author", "role")
             nodes.append(Node(key, parent, role, moment, message))
-        yield read_conversation(ASSISTANT, element, nodes, _shown, zone, left_out)
+        yield read_conversation(ASSISTANT, element, nodes, shown, zone, left_out)
     yield left_out
 
 
@@ -98,8 +101,14 @@ def _instructions(message: dict[str, Any]) -> Iterator[str]:
             yield text
 
 
-def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
-    """Return what one message showed to the person; count it where that is nothing."""
+def _shown(document: dict[str, Any], message: dict[str, Any], left_out: LeftOut) -> str:
+    """Return what one message showed to the person; count it where that is nothing.
+
+    Args:
+        document: the last that was made, without its text; it is changed.
+        message: of the conversation.
+        left_out: it is changed.
+    """
     if not message:
         return ""  # as of a tree's root
     content = as_dict(message.get("content"))
@@ -107,7 +116,7 @@ def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     recipient = text_at(message, "recipient")
     canvas = ""
     if recipient.startswith(_CANVAS):
-        canvas = _canvas(text_at(content, "text"))
+        canvas = _canvas(document, text_at(content, "text"))
     unseen = _UNSEEN_CONTENT.get(text_at(content, "content_type"), "")
     if dig(message, "metadata", "is_visually_hidden_from_conversation"):
         unseen = HIDDEN
@@ -120,40 +129,46 @@ def _shown(message: dict[str, Any], left_out: LeftOut) -> str:
     if unseen:
         left_out[unseen] += 1
         return ""
-    return canvas or _text(content, as_dict(message.get("metadata")))
+    return canvas or _text(content, as_dict(message.get("metadata")), left_out)
 
 
-def _canvas(call: str) -> str:
-    """Return the document that a call writes or changes, under a mark with its name."""
-    try:
-        document = as_dict(decode_json(call))
-    except FilememError:
-        return ""
+def _canvas(before: dict[str, Any], call: str) -> str:
+    """Return what a call writes or changes of a canvas, under a mark with its name.
+
+    Args:
+        before: has the name of the last one, which a change leaves out; it is changed.
+        call: JSON, of which a message that broke off has the beginning.
+    """
+    document = {}
+    for end in ('"}', ""):
+        with suppress(FilememError):
+            document = as_dict(decode_json(call + end))
     updates = dicts_at(document, "updates")
     texts = [text_at(update, "replacement") for update in updates]
     text = joined([text_at(document, "content"), *texts])
-    name = text_at(document, "name") or UNNAMED
-    return f"[document: {name}]\n{text}" if text else ""
+    before |= {key: value for key, value in document.items() if key == "name"}
+    mark = f"[document: {text_at(before, 'name') or UNNAMED}]"
+    return joined([mark, text]) if text or "name" in document else ""
 
 
-def _text(content: dict[str, Any], metadata: dict[str, Any]) -> str:
+def _text(content: dict[str, Any], metadata: dict[str, Any], left_out: LeftOut) -> str:
     """Return a message's words, with a mark for each picture and file."""
     files = dicts_at(metadata, "attachments")
     names = {text_at(file, "id"): text_at(file, "name") for file in files}
-    parts = [_part(part, names) for part in as_list(content.get("parts"))]
-    parts.append(text_at(content, "text"))
+    shown = as_list(content.get("parts"))
+    parts = [_picture(part, names) or spoken_part(part, left_out) for part in shown]
+    parts.append(spoken_part(content, left_out))
     parts += [file_mark(name) for name in names.values() if name]
     return _without_marks(joined(parts), metadata)
 
 
-def _part(part: object, names: dict[str, str]) -> str:
-    """Return the words of one part of a message.
+def _picture(part: object, names: dict[str, str]) -> str:
+    """Return the mark of a part of a message that is a picture, '' of another part.
 
-    A picture takes its name out of `names`, so that it is not marked twice.
+    Its name is taken out of `names`, so that it is not marked twice.
     """
     if not _is_picture(part):
-        # What was spoken has a text; a recording has none.
-        return as_text(part) or text_at(part, "text")
+        return ""
     file_id = text_at(part, "asset_pointer").rpartition("/")[2]
     file_id = re.split("[#?]", file_id)[0]
     name = names.pop(file_id, file_id) or UNNAMED
@@ -170,7 +185,11 @@ def _is_picture(part: object) -> bool:
 _MARK = re.compile(
     "\ue200([^\ue200-\ue202]*)\ue202?([^\ue200-\ue202]*)[^\ue201]*\ue201"
 )
-_NOT_SHOWN = re.compile("[\ue200-\ue20f]|【[^【】]*†[^【】]*】")
+_NOT_SHOWN = re.compile(
+    r"[\ue200-\ue20f]|【[^【】]*†[^【】]*】|\[\d+†[^]\n]*\]"
+    r"|:contentReference\[oaicite:\d+\]\{index=\d+\}"
+    r"|\[oai_citation:\d+‡[^]\n]*\](?:\([^)\s]*\))?"
+)
 _REFERENCE = re.compile(r"turn\d+[a-z_]+\d+")
 # Of an entity or a product as JSON: its kind or number, then its name.
 _NAME_IN_JSON = re.compile(r'\[\s*"[^"]*"\s*,\s*"([^"]*)"')

@@ -38,6 +38,8 @@ _MEMORY = (
     '---\ntype: note\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
 )
 _MAX_NAME_CHARS = 60
+# Its tools that write what a person sees; a server's name may stand before theirs.
+_WRITERS = ("artifacts", "create_file", "str_replace", "show_widget")
 # A message's lists of files, and what one without a name is called.
 _FILE_LISTS = {"attachments": "pasted text", "files": UNNAMED, "files_v2": UNNAMED}
 
@@ -98,8 +100,8 @@ def _text(message: dict[str, Any], left_out: LeftOut) -> str:
 def _artifact(block: object) -> str:
     """Return the text of an artifact or file that a block writes, with its name."""
     given = dig(block, "input")
-    text = text_at(given, "file_text")
-    if text_at(block, "name") == "artifacts":
-        text = first_text(given, "content", "new_str")
+    if not given or text_at(block, "name").rpartition(":")[2] not in _WRITERS:
+        return ""
     name = first_text(given, "title", "id", "path") or UNNAMED
-    return f"[document: {name}]\n{text}" if text else ""
+    text = first_text(given, "content", "new_str", "file_text")
+    return joined([f"[document: {name}]", text])

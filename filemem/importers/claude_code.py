@@ -84,6 +84,7 @@ def _read(
     for line, row in entries:
         kind = text_at(row, "attachment", "type") or text_at(row, "type")
         if kind not in _WORDS_AT:
+            left_out[HIDDEN] += "attachment" in row
             continue
         content = dig(row, *_WORDS_AT[kind])
         if _is_aside(row):

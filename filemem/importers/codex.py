@@ -15,6 +15,7 @@ from filemem.importers.agent_work import SPEAKER, AgentWork, Part, decoded
 from filemem.importers.base import (
     HIDDEN,
     SUBAGENT,
+    UNSPOKEN,
     ImportedConversation,
     ImportedTurn,
     LeftOut,
@@ -115,7 +116,8 @@ def _read(
             way = str(line)  # it is told again at each change of its state
         asked = work.dialogue(item, item.get("output"))
         text = _text(item, typed, left_out) or joined(asked)
-        spoken_part(payload, left_out)
+        if text_at(payload, "type") in UNSPOKEN:
+            spoken_part(payload, left_out)
         turns += work.told(item, moment)
         # Neither mail between agents nor a goal that an agent set is a person's.
         if speaker is None or "recipient" in item or item.get("turnId") or not text:
@@ -125,12 +127,12 @@ def _read(
             turns.append(turn)
         if way == "Plan":
             told[(ASSISTANT,)] = way  # a message with nothing else
-    turns = _in_thread(turns, told, first_id)
+    turns = _in_thread(turns, told, first_id, left_out)
     return ImportedConversation(own_id, "", started, turns, is_fork=first_id != own_id)
 
 
 def _in_thread(
-    turns: list[ImportedTurn], told: _Told, first: str
+    turns: list[ImportedTurn], told: _Told, first: str, left_out: LeftOut
 ) -> list[ImportedTurn]:
     """Return each turn once, known in a fork, which begins with copies of them.
 
@@ -142,12 +144,15 @@ def _in_thread(
         turns: each with the way in which it was told in `shared`.
         told: what events tell.
         first: the id of the session in which the thread began.
+        left_out: counts what is the harness's; it is changed.
     """
     is_typed = any(not speaker for speaker, *_ in told)
     kept = list[ImportedTurn]()
     for turn in turns:
         is_harness = is_typed and turn.shared == "user"
-        if turn.shared in _MESSAGES and (is_harness or _key(turn) in told):
+        is_told = _key(turn) in told
+        if turn.shared in _MESSAGES and (is_harness or is_told):
+            left_out[HIDDEN] += not is_told
             continue
         if turn.speaker != SPEAKER:
             turn = replace(turn, shared=first and f"{first} {len(kept)}")

@@ -49,7 +49,12 @@ MAX_TITLE_CHARS = 200
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
 _FILE_MARK = re.compile(r"\[(?:image|file): [^]\n]*\]")
 _DELETED = "deleted since; it stays deleted"
-_REASONING = re.compile(r'<details type="reasoning".*?</details>', re.DOTALL)
+# A thought as details; in code it is none.
+_REASONING = re.compile(
+    r"(```.*?(?:```|\Z)|`[^`\n]*`)"
+    r"|<details\s[^>]*?type=[\"']reasoning[\"'].*?(?:</details>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 class ImportedMemory(NamedTuple):
@@ -180,7 +185,8 @@ class Intake:
 
         A session that a person has deleted stays so, unless there is more of it.
         """
-        title = self._clean(one_line(item.title, MAX_TITLE_CHARS))
+        title = one_line(_without_thoughts(item.title), MAX_TITLE_CHARS)
+        title = self._clean(title)
         name = title or one_line(item.id)
         said = self._turns(item)
         origin = origin_of_id(self.gate, self.format, item.id)
@@ -419,4 +425,4 @@ def _without_thoughts(text: str) -> str:
     """Return an assistant's words without what it thought, as clients mark that."""
     spoken = ThoughtFilter(lambda piece: None)
     spoken.feed(text, final=True)
-    return _REASONING.sub("", spoken.text)
+    return _REASONING.sub(r"\1", spoken.text)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from filemem.errors import FilememError, Refused
-from filemem.importers.base import ImportedConversation
+from filemem.importers.base import ImportedConversation, LeftOut
 from filemem.importers.intake import Intake, origin_of_id
 from filemem.importers.jsonl import spoken_turns
 from filemem.store.folder import CurrentConversation, Folder
@@ -39,7 +39,8 @@ def add_conversation(
         Refused: it was kept before, a person has deleted it, and nothing is new.
         FilememError: something is no message.
     """
-    turns = spoken_turns([_mapping(message) for message in messages], at.tzinfo)
+    given = [_mapping(message) for message in messages]
+    turns = spoken_turns(given, at.tzinfo, LeftOut())
     if not turns:
         return ""
     intake = Intake(folder, FORMAT, at)
