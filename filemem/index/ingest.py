@@ -170,7 +170,7 @@ def _tokens(text: str) -> list[str]:
     """
     if not text:
         return []
-    found = terms.tokens(text) + terms.compounds(text)
+    found = terms.tokens(text) + list(map("".join, terms.compounds(text)))
     return list(itertools.filterfalse(terms.STOP.__contains__, found))
 
 

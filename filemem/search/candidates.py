@@ -173,7 +173,7 @@ def _admitted(
         max_files: how many at most.
     """
     found: list[tuple[float, int, str, IndexedFile]] = []
-    greatest = [0.0] * max_files  # a heap, the least of them first
+    greatest = [0.0] * min(max_files, len(best))  # a heap, the least of them first
     for first, value in sorted(best.items(), key=lambda one: -one[1]):
         if round(value, 6) < greatest[0]:
             break

@@ -33,8 +33,8 @@ _UNTIL = re.compile(r"\b(?:until|till)\s+(?:the\s+)?$", re.IGNORECASE)
 _AFTER = re.compile(r"\bafter\s+(?:the\s+)?$", re.IGNORECASE)
 _BEFORE = re.compile(r"\bbefore\s+(?:the\s+)?$", re.IGNORECASE)
 _SINCE_BEHIND = re.compile("[之以]来")
-_AFTER_BEHIND = re.compile("[之以]后|后(?![期面来天])")
-_BEFORE_BEHIND = re.compile("[之以]前|前(?![期面后天])")
+_AFTER_BEHIND = re.compile("[之以]后|后(?![期面来天半])")
+_BEFORE_BEHIND = re.compile("[之以]前|前(?![期面后天半])")
 _TO = re.compile(r"\s*(?:\b(?:to|until|till|through)\b|[-–—~～到至])\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 _AND = re.compile(r"\s*(?:and\b|[和与])\s*", re.IGNORECASE)
@@ -62,11 +62,13 @@ class NamedDays:
         pieces: of its text that name them.
         sought: those of the pieces whose words are looked for. Of days to come they are
             not: `next week` meant another week whenever it was said.
+        counted_from: the day of the newest memory if they count from that.
     """
 
     ranges: tuple[DayRange, ...] = ()
     pieces: tuple[str, ...] = ()
     sought: tuple[str, ...] = ()
+    counted_from: dt.date | None = None
 
 
 def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
@@ -82,7 +84,8 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
         today: the day on which it is asked.
     """
     newest = _newest_day(corpus, today)
-    mentions = _mentions(question, corpus, today, newest)
+    counted_from = _counted_from(question, corpus, today, newest)
+    mentions = dates.mentioned(question, counted_from or today)
     in_simplified = terms.simplified(question)  # as long, so that places hold for both
     if not mentions:
         return _vague_days(question, in_simplified, today, newest)
@@ -96,7 +99,7 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
         pieces.append(piece)
         if mention.span.start <= today:
             sought.append(piece)
-    return NamedDays(tuple(ranges), tuple(pieces), tuple(sought))
+    return NamedDays(tuple(ranges), tuple(pieces), tuple(sought), counted_from)
 
 
 def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:
@@ -127,13 +130,13 @@ def _vague_days(
     return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,), (piece,))
 
 
-def _mentions(
+def _counted_from(
     question: str, corpus: Corpus, today: dt.date, newest: dt.date
-) -> tuple[Mention, ...]:
-    """Return what a question names, as of today or as of the newest memory.
+) -> dt.date | None:
+    """Return the newest memory's day if days count from that; None if from today.
 
-    The latter if the memory ends before all that it names as of today. What is to come
-    counts from today alone.
+    They do if the memory ends before all that a question names as of today. What is to
+    come counts from today alone.
 
     Args:
         question: its text.
@@ -144,9 +147,8 @@ def _mentions(
     mentions = dates.mentioned(question, today)
     is_to_come = any(mention.span.start > today for mention in mentions)
     if is_to_come or _any_dated(corpus, mentions):
-        return mentions
-    from_newest = dates.mentioned(question, newest)
-    return from_newest if _any_dated(corpus, from_newest) else mentions
+        return None
+    return newest if _any_dated(corpus, dates.mentioned(question, newest)) else None
 
 
 def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
@@ -221,9 +223,11 @@ def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayR
     if _UNTIL.search(above):
         return [DayRange(FIRST_DAY, days.last) for days in ranges]
     if _AFTER.search(above) or _AFTER_BEHIND.match(question, here.end):
-        return [DayRange(days.last + 1, LAST_DAY) for days in ranges]
+        firsts = [min(days.last + 1, LAST_DAY) for days in ranges]
+        return [DayRange(first, LAST_DAY) for first in firsts]
     if _BEFORE.search(above) or _BEFORE_BEHIND.match(question, here.end):
-        return [DayRange(FIRST_DAY, days.first - 1) for days in ranges]
+        lasts = [max(days.first - 1, FIRST_DAY) for days in ranges]
+        return [DayRange(FIRST_DAY, last) for last in lasts]
     return ranges
 
 

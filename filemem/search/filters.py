@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound
 from filemem.index import Corpus, IndexedFile
+from filemem.search.validity import event_days
 from filemem.store import globs
 from filemem.store.folder import Folder
 from filemem.store.paths import Kind
@@ -38,12 +39,12 @@ class Filters:
             return False
         if self.days is None or any(map(self.days.holds, entry.days)):
             return True
-        return bool(self._naming(entry))
+        return self._has_event(entry) or bool(self._naming(entry))
 
     def admits(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
         """Say whether a passage of a file may be shown.
 
-        An event's `day` counts for all that its file says. A fact is also of the days
+        An event's days count for all that its file says. A fact is also of the days
         that it names, a turn of its own alone.
         """
         if not self.admits_file(entry):
@@ -54,7 +55,14 @@ class Filters:
                 return False
         if self.days is None or self.days.holds(entry.day(number)):
             return True
-        return self.days.holds(entry.event_day) or number in self._naming(entry)
+        return self._has_event(entry) or number in self._naming(entry)
+
+    def _has_event(self, entry: IndexedFile) -> bool:
+        """Say whether a file tells of an event on one of the days."""
+        event = event_days(entry)
+        if self.days is None or event is None:
+            return False
+        return self.days.overlaps(event)
 
     def _naming(self, entry: IndexedFile) -> set[int]:
         """Return the passages of a fact that name one of the days."""

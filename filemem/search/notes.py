@@ -38,7 +38,11 @@ def search_notes(
     missing = _missing_words(candidates, corpus) + _missing_chinese(query, corpus)
     notes: list[str] = []
     if missing:
-        notes.append(f"Nowhere in memory: {', '.join(dict.fromkeys(missing))}.")
+        words = ", ".join(dict.fromkeys(missing))
+        where = "Nowhere"
+        if request.in_prompt:  # there it may stand
+            where = "Nowhere else"
+        notes.append(f"{where} in memory: {words}.")
     undated = _undated(query, corpus, hits)
     if undated:
         notes.append(f"No memory is dated {' or '.join(map(_in_words, undated))}.")
@@ -126,9 +130,10 @@ def _nothing_found(request: SearchRequest) -> list[str]:
     """Say what was searched for nothing, and what there is without the filters."""
     filters = request.filters
     notes: list[str] = []
-    if not (request.query.words or request.query.days):
+    if not (request.query.content or request.query.days):
         notes.append(
-            "The query has no word to look for: name a thing, a person, a day."
+            "The query has no word to look for: name a thing or a day; speaker asks"
+            " for somebody's words."
         )
     if filters.limits:
         notes.append(f"The search was limited to {filters.limits}.")

@@ -23,7 +23,7 @@ _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces: in `Ann和Ben` 和 
 _WORD = re.compile(f"{_LETTER}+")
 _ASKING = re.compile("|".join(sorted(terms.ASKING, key=len, reverse=True)))
 _ASKS_ASSISTANT = re.compile(
-    r"\b(?:did|had|were|was|have) you\b|\byou (?:\w+ed|said|told|gave|made|wrote)\b"
+    r"\b(?:did|had|were|was|have) you\b|\byou (?:\w+[^e]ed|said|told|gave|made|wrote)\b"
     r"|\byour? (?:\w+ ){0,2}(?:advice|suggestions?|recommendations?|ideas?|tips?"
     r"|answers?|words|drafts?|lists?|plans?)\b"
     r"|[你您](?:当时|那时|上次|之前|刚才|昨天)?(?:说|推荐|建议|给|列|写|提|讲|告诉|教)"
@@ -167,22 +167,23 @@ def _without_ornament(words: list[QueryWord]) -> list[QueryWord]:
 
 
 def _with_compounds(
-    words: Sequence[QueryWord], names: Sequence[str], weights: Weights
+    words: Sequence[QueryWord], names: Sequence[Sequence[str]], weights: Weights
 ) -> list[QueryWord]:
     """Return the words with names that `-` or `_` joins, whose parts weigh less.
 
     Their parts may be said for the name, but none is asked for by itself.
     """
+    all_parts = set(itertools.chain.from_iterable(names))
     found: list[QueryWord] = []
     for word in words:
-        if any(word.text in name for name in names):
+        if word.text in all_parts:
             weight = word.weight * weights.lesser_word
-            found.append(replace(word, weight=weight, is_light=True))
-        else:
-            found.append(word)
-    for name in names:
-        parts = tuple(word.stem for word in words if word.text in name)
-        found.append(QueryWord(name, terms.stem(name), 1.0, parts))
+            word = replace(word, weight=weight, is_light=True)
+        found.append(word)
+    for parts in names:
+        whole = "".join(parts)
+        stems = tuple(word.stem for word in words if word.text in parts)
+        found.append(QueryWord(whole, terms.stem(whole), 1.0, stems))
     return found
 
 

@@ -16,7 +16,7 @@ from filemem.text import dates
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import count_tokens
 
-LINE_TOKENS = 20  # a line's number and speaker, and its heading
+LINE_TOKENS = 20  # a line's number and speaker, and the path of its heading
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,11 @@ class Hit:
 
     @property
     def parts(self) -> dict[str, float]:
-        """Return the named parts of the score."""
-        return self.features.parts
+        """Return the named parts of the score, the last for what it stands for."""
+        parts = self.features.parts
+        if self.score != self.features.score:
+            parts["(stands for)"] = self.score - self.features.score
+        return parts
 
 
 # -- days that a text names ----------------------------------------------------------
@@ -369,7 +372,8 @@ def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:
 def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
     """Return hits in parts of so many tokens, each by file and line.
 
-    No other day of a file stands before the one that is asked for.
+    No other day of a file stands before the one that is asked for. What was replaced
+    stays with what replaced it.
 
     Args:
         hits: the best first.
@@ -379,17 +383,25 @@ def lay_out(hits: Iterable[Hit], best_tokens: int) -> list[Hit]:
     room = 0
     for hit in hits:
         room -= _shown_tokens(hit)
-        if room < 0 or not parts:
+        if not parts or (room < 0 and not _has_newer(parts[-1], hit)):
             parts.append([])
             room = best_tokens - _shown_tokens(hit)
         parts[-1].append(hit)
     laid_out: list[Hit] = []
     for part in parts:
         paths = [hit.path for hit in part]
+        of_day = [hit for hit in part if hit.features.is_of_day]
         part.sort(key=lambda hit: (paths.index(hit.path), hit.line))
-        laid_out += sorted(part, key=lambda hit: not hit.features.is_of_day)
+        part.sort(key=lambda hit: hit not in of_day and not _has_newer(of_day, hit))
+        laid_out += part
     return laid_out
 
 
+def _has_newer(hits: Iterable[Hit], old: Hit) -> bool:
+    """Say whether what replaced a hit is among some."""
+    return any(hit.path == old.newer for hit in hits)
+
+
 def _shown_tokens(hit: Hit) -> int:
-    return count_tokens(hit.excerpt) + LINE_TOKENS
+    heading = " ".join((hit.note, hit.replaced, *hit.sources))
+    return count_tokens(hit.excerpt) + count_tokens(heading) + LINE_TOKENS

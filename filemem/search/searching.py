@@ -106,6 +106,8 @@ def search_files(
     index.folder.tell("recalled", len(chosen))
 
     notes = search_notes(request, candidates, chosen)
+    if days.counted_from:
+        notes.append(f"Its days count from the newest memory, {days.counted_from}.")
     if meant.note:
         notes.append(meant.note)
     files = sum(map(filters.admits_file, corpus.files))

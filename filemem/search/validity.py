@@ -49,8 +49,10 @@ def held_days(entry: "IndexedFile") -> DayRange:
     replaced_by = successor(entry)
     if replaced_by:
         when = when_of(replaced_by)
-        day_replaced = when.date.toordinal() if when else FIRST_DAY
-        last = min(last, day_replaced - 1)
+        if when:
+            last = min(last, when.date.toordinal() - 1)
+        elif last == LAST_DAY:
+            last = FIRST_DAY - 1  # nobody knows when it ended
     elif is_deprecated(entry.particulars):
         last = FIRST_DAY
     return DayRange(first, last)
@@ -64,13 +66,19 @@ def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
         days: those asked for. An interval counts if it has one of them; an end that is
             not known is open.
     """
-    if entry.event_day:
-        last = _day(entry, "valid_until") or entry.event_day
-        event = DayRange(entry.event_day, last)
+    event = event_days(entry)
+    if event:
         return any(map(event.overlaps, days))
     if _INTERVAL.isdisjoint(entry.particulars):
         return False
     return any(map(held_days(entry).overlaps, days))
+
+
+def event_days(entry: "IndexedFile") -> DayRange | None:
+    """Return the days of the event that a file tells of; None if it is of none."""
+    if not entry.event_day:
+        return None
+    return DayRange(entry.event_day, _day(entry, "valid_until") or entry.event_day)
 
 
 def validity_of(entry: "IndexedFile", day: dt.date) -> Validity:
@@ -111,18 +119,17 @@ def held_note(entry: "IndexedFile", day: dt.date) -> str:
 
     Of one that replaced another that is its own date, said only before that day.
     """
-    since = _iso(entry, "valid_from")
-    until = ""
-    if not entry.event_day:
-        until = _iso(entry, "valid_until")
-    first = held_days(entry).first
-    if not since and day.toordinal() < first:
-        since = str(dt.date.fromordinal(first))
-    if since and until:
+    held = held_days(entry)
+    today = day.toordinal()
+    since = None
+    if "valid_from" in entry.particulars or today < held.first:
+        since = dt.date.fromordinal(held.first)
+    if not FIRST_DAY < held.last < LAST_DAY:
+        return f"holds from {since}" if since else ""
+    until = dt.date.fromordinal(held.last)
+    if since:
         return f"held {since} to {until}"
-    if until:
-        return f"held until {until}"
-    return f"holds from {since}" if since else ""
+    return f"held until {until}" if held.last < today else f"holds until {until}"
 
 
 def successor(entry: "IndexedFile") -> str:

@@ -124,18 +124,16 @@ def words(text: str) -> list[str]:
     return _WORD.findall(fold(text))
 
 
-def compounds(text: str) -> list[str]:
-    """Return the folded names of a text that `-` or `_` joins, each in one piece.
+def compounds(text: str) -> list[list[str]]:
+    """Return the folded names of a text that `-` or `_` joins, each in its parts.
 
-    As in maxretries for max_retries, and email for e-mail.
+    As max, retries for max_retries; at most MAX_TOKEN_CHARACTERS of a name in all.
     """
     if "-" not in text and "_" not in text:
         return []
     joined = " ".join(word for word in text.split() if "-" in word or "_" in word)
-    found = []
-    for name in _COMPOUND.findall(fold(joined)):
-        found.append(name.replace("-", "").replace("_", "")[:MAX_TOKEN_CHARACTERS])
-    return found
+    names = _COMPOUND.findall(fold(joined))
+    return [re.split("[-_]+", name[:MAX_TOKEN_CHARACTERS]) for name in names]
 
 
 def content(text: str) -> set[str]:

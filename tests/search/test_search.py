@@ -417,6 +417,26 @@ def test_headings_tell_when_a_memory_held_and_what_it_replaced(tmp_path: Path) -
     assert f"{PORTO}  Thu  superseded by {COIMBRA}  {held}" in lines
 
 
+def test_a_fact_held_to_its_end_though_its_successor_has_no_day(tmp_path: Path) -> None:
+    undated = "facts/coimbra.md"
+    files = {
+        PORTO: HOMES[PORTO].replace(COIMBRA, undated),
+        undated: fact("Ana lives in Coimbra.", valid_from="2027-03-01"),
+    }
+    lines = ask(tmp_path, files, "Where did Ana live in 2025?", LATER)
+    assert paths(lines)[0] == PORTO
+    assert not any("No memory is dated" in line for line in lines)
+
+
+def test_what_holds_still_is_not_told_as_past(tmp_path: Path) -> None:
+    files = {VAN: fact("Ann rents a garage.", valid_until="2027-03-31")}
+    assert any(
+        "holds until 2027-03-31" in line for line in ask(tmp_path, files, "garage")
+    )
+    after = ask(tmp_path, files, "garage", LATER)
+    assert any("held until 2027-03-31" in line for line in after)
+
+
 def test_a_heading_quotes_nothing_that_was_forgotten(tmp_path: Path) -> None:
     files = {
         COFFEE: fact("[forgotten]", superseded_by=OOLONG),
@@ -581,6 +601,12 @@ def test_a_joined_word_is_found_where_it_is_written_as_one(
     assert lines[1].startswith(OOLONG)
 
 
+def test_a_part_of_a_joined_word_is_one_only_as_a_whole(tmp_path: Path) -> None:
+    """Ron stands for no cron-job."""
+    lines = ask(tmp_path, {OOLONG: "Ron likes nuts.\n"}, "Has Ron a cron-job?")
+    assert "Nowhere in memory: cronjob." in lines
+
+
 def test_a_chinese_word_is_missing_if_no_dictionary_has_it(tmp_path: Path) -> None:
     """吉他 has 他 and 被子 has 被, which stand in no index."""
     said = {TEA: "- **小赵** 14:05: 我买了一把吉他，没有被子。\n"}
@@ -612,6 +638,8 @@ def test_an_event_is_of_its_day_too_where_only_some_days_are_asked_for(
     turns = "- **ann** 09:00: The wedding.\n- **ann** 2026-03-19 10:00: Home again.\n"
     wed = {TEA: fact(turns, day="2026-03-14")}
     assert not paths(ask(tmp_path, wed, "wedding", after="2026-03-15"))
+    tour = {OOLONG: fact("Tours Japan.", day="2026-05-10", valid_until="2026-05-30")}
+    assert paths(ask(tmp_path, tour, "Japan", after="2026-05-20")) == [OOLONG]
 
 
 @pytest.mark.parametrize(
