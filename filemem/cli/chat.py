@@ -375,7 +375,7 @@ def chat_command(
         yield _prompt(talk, message or "")
         return 0
     screen = Screen(talk, call.form, verbose=how["verbose"])
-    if _is_read_only(talk.user):
+    if talk.user.is_read_only:
         screen.aside(READ_ONLY.format(talk.user.root))
         talk.go_off_the_record()
     elif how["off"]:
@@ -410,15 +410,6 @@ def _conversation(
         user = call.writer()
     model = call.model(user, how["model"]) or OfflineModel()
     return Conversation(user, model, call.clock, going_on)
-
-
-def _is_read_only(user: Folder) -> bool:
-    """Return whether nothing can be kept of what this user says.
-
-    A store that may not even be read is another matter, of which an error tells.
-    """
-    place = user.root if user.exists() else user.store
-    return os.access(place, os.R_OK | os.X_OK) and not os.access(place, os.W_OK)
 
 
 def _has_wishes_that_wait(talk: Conversation) -> bool:

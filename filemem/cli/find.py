@@ -4,6 +4,7 @@ import itertools
 import os
 import pathlib
 import sys
+import tempfile
 from dataclasses import asdict
 from typing import Any
 
@@ -283,7 +284,8 @@ def report_command(call: Context, output: str | None) -> Output:
     """Open one page: who, what holds, what comes, what fades.
 
     It is one HTML file without scripts or network access. It lies in the store until
-    the next job, or where -o says; nothing is overwritten there.
+    the next job, or where -o says; nothing is overwritten there. Of a store that cannot
+    be written it goes to a temporary folder.
 
     Example: filemem report -o report.html"""
     import webbrowser  # noqa: PLC0415  which a grep does without
@@ -300,6 +302,8 @@ def report_command(call: Context, output: str | None) -> Output:
         yield f"Wrote {output}."
         return
     place = user.bookkeeping(REPORT)
+    if user.is_read_only:
+        place = os.path.join(tempfile.mkdtemp(), "report.html")
     files.make_folder(os.path.dirname(place))
     files.write(place, text.encode())
     yield f"Wrote {place}."

@@ -76,6 +76,7 @@ class Answering:
         self._folder = folder
         self._user = User(folder)
         self._request = request
+        self._is_kept = request.is_kept and not folder.is_read_only
         self._model = model
         self._now = now
         self._on_text = on_text
@@ -126,7 +127,7 @@ class Answering:
             What of the conversation the client has, from which line on; what it has
             left out, as too long ago, a search can find. None where nothing is kept.
         """
-        if not self._request.is_kept:
+        if not self._is_kept:
             return None
         messages = list(self._request.messages)
         if answer.strip():
@@ -149,7 +150,7 @@ class Answering:
         """
         message = self._request.message
         words = to_remember(message)
-        if not (words and self._request.is_kept):
+        if not (words and self._is_kept):
             return ""
         try:
             path = self._user.remember(words).path
@@ -165,7 +166,7 @@ class Answering:
         """
         toolbox = self._user.tools()
         toolbox.current = current
-        toolbox.noting = self._request.is_kept
+        toolbox.noting = self._is_kept
         theirs = self._request.tool_names
         ours = [one for one in toolbox.schemas if one["function"]["name"] not in theirs]
         messages = self._with_memory(current, has_tools=True)
@@ -239,7 +240,7 @@ class Answering:
 
     def _note_recalls(self, messages: Messages) -> None:
         """Count a memory as recalled that the answer cites and the model was shown."""
-        if not self._request.is_kept:
+        if not self._is_kept:
             return
         shown = "\n".join(message_text(message) for message in messages)
         paths = {place.rpartition(":")[0] for place in cited(self._text())}

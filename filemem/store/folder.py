@@ -144,6 +144,15 @@ class Folder:
         """Tell whether anything has been kept for this user yet."""
         return os.path.isdir(self.root)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be kept of what this user says.
+
+        A store that may not even be read is another matter, of which an error tells.
+        """
+        place = self.root if self.exists() else self.store
+        return os.access(place, os.R_OK | os.X_OK) and not os.access(place, os.W_OK)
+
     # -- listing -------------------------------------------------------------------
 
     def files(self, *kinds: str) -> Iterator[Stat]:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import COLD, clean, filemem, lay, sample, shell_command
+from programs import COLD, clean, filemem, lay, sample, shell_command, without_rights
 
 from filemem.cli import COMMANDS, cli
 from filemem.errors import FilememError
@@ -516,18 +515,6 @@ def test_broken_settings_are_told_with_path_line_and_remedy(
         assert done.return_value == 0 and done.stdout, line
 
 
-def without_rights() -> str:
-    """Return a filemem for which the rights of files count, for root too."""
-    if os.geteuid():
-        return "filemem"
-    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-    if shutil.which("setpriv"):
-        tried = subprocess.run([*drop, "true"], capture_output=True, check=False)
-        if tried.returncode == 0:
-            return shlex.join([*drop, *COLD])
-    pytest.skip("root reads and writes everything, and setpriv cannot prevent it")
-
-
 @pytest.fixture
 def read_only(home: Path) -> Iterator[Path]:
     shell(home, "chmod -R a-w memory_store")
@@ -536,8 +523,8 @@ def read_only(home: Path) -> Iterator[Path]:
 
 
 def test_a_read_only_store_is_read(read_only: Path) -> None:
-    program = without_rights()
-    for line in ("grep oolong", "search oolong", "list", "check", "chat --prompt"):
+    program = shlex.join([*without_rights(), *COLD])
+    for line in ("grep oolong", "search oolong", "list", "check", "report"):
         done = shell(read_only, f"{program} {line}")
         assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
     asked = shell(read_only, f"{program} chat -m 'What tea?'")
@@ -551,7 +538,7 @@ def test_a_read_only_store_is_read(read_only: Path) -> None:
 def test_forgetting_names_what_may_not_be_changed_only_where_it_was_to_change(
     home: Path,
 ) -> None:
-    program = without_rights()
+    program = shlex.join([*without_rights(), *COLD])
     other = home / "memory_store/mara/archive/facts/2025"
     other.chmod(0o500)
     bergen = shell(home, f"{program} forget Bergen --yes")

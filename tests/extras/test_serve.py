@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
-from programs import COLD, lay
+from programs import COLD, lay, without_rights
 from scripted_server import (
     ScriptedServer,
     Step,
@@ -49,7 +49,9 @@ WEATHER: Any = {
 class Served:
     """A store that a process serves, the model that answers, the keys of two users."""
 
-    def __init__(self, root: Path, model: ScriptedServer, *options: str) -> None:
+    def __init__(
+        self, root: Path, model: ScriptedServer, *options: str, leading: Sequence[str]
+    ) -> None:
         self.root = root
         self.model = model
         self.store = root / "store"
@@ -70,7 +72,7 @@ class Served:
         self.log = root / "log"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*COLD, "serve", "--port", "0", *options],
+                [*leading, *COLD, "serve", "--port", "0", *options],
                 env=self.environment,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -116,11 +118,11 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(root: Path, *options: str) -> Iterator[Served]:
+def serving(root: Path, *options: str, leading: Sequence[str] = ()) -> Iterator[Served]:
     """Serve a store, with a model that says hi."""
     with ScriptedServer() as model:
         model.default = say("Hi.")
-        served = Served(root, model, *options)
+        served = Served(root, model, *options, leading=leading)
         try:
             yield served
         finally:
@@ -162,6 +164,17 @@ def text_of(answer: Any) -> str:
 
 
 # -- what a client gets ----------------------------------------------------------------
+
+
+def test_a_read_only_store_answers_and_keeps_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path, leading=without_rights()) as served:
+        lay(served.mara, {"profile.md": "Mara likes short answers.\n"})
+        for folder in (served.mara, served.store):
+            folder.chmod(0o500)
+        assert text_of(ask(served.client(), "Remember that I row.")) == "Hi."
+        assert "short answers" in str(served.model.requests[-1].body)
+        served.mara.chmod(0o700)
+        assert served.said() == []
 
 
 def test_a_chat_is_kept_and_remembered_by_the_next(served: Served) -> None:

@@ -27,6 +27,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from filemem.cli import COMMANDS, cli, main
@@ -102,6 +103,21 @@ def _sample_files() -> list[str]:
         ["git", "ls-files", "-z"], cwd=SAMPLE, capture_output=True, check=True
     ).stdout.decode()
     return known.split("\0")[:-1]
+
+
+def without_rights() -> list[str]:
+    """Return what begins a command for which the rights of files count, for root too.
+
+    The test is skipped where nothing does that.
+    """
+    if os.geteuid():
+        return []
+    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    if shutil.which("setpriv"):
+        tried = subprocess.run([*drop, "true"], capture_output=True, check=False)
+        if tried.returncode == 0:
+            return drop
+    pytest.skip("root reads and writes everything, and setpriv cannot prevent it")
 
 
 def clean(home: Path | None = None, **more: str) -> dict[str, str]:
