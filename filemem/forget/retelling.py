@@ -3,6 +3,7 @@
 A model tells what came of it; code checks that each line cites turns that were shown.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -119,8 +120,17 @@ def _sentences(source: Source) -> Iterator[Bullet]:
 
 @dataclass(frozen=True)
 class LabelledTurn:
-    """A turn as a model reads it: its line under a label by which it is cited."""
+    """A turn as a model reads it.
 
+    Attributes:
+        heading: the conversation and the day, which stand over its turns.
+        label: by which it is cited.
+        source: the conversation.
+        line: of its file.
+        text: the turn, behind its label.
+    """
+
+    heading: str
     label: str
     source: Source
     line: int
@@ -132,7 +142,8 @@ class Retold:
     """What a model told.
 
     Attributes:
-        lines: by the path of the conversation; each cites turns.
+        lines: by the path of the conversation; each cites turns. None where a model
+            found nothing worth keeping.
         error: why it told no more, if it failed.
     """
 
@@ -175,26 +186,28 @@ def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
 def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
     """Yield what a model reads of a conversation, of an assistant's turns both ends."""
     memory = source.memory
-    last_day = None
     for turn in source.turns:
         text = turn.text
         if memory.role(turn.speaker) is Role.ASSISTANT:
             text = both_ends(text, ASSISTANT_TOKENS)
         label = f"{number}:{turn.line}"
         text = f"[{label}] {turn.speaker}: {text}".replace("\n", "\n  ")
+        heading = f"Conversation {number}"
         day = turn.day or memory.date
         if day:
             text = dates.annotate(text, day)
-        if day and day != last_day:
-            text = f"Conversation {number}, {day:%A} {day}:\n{text}"
-            last_day = day
-        yield LabelledTurn(label, source, turn.line, text)
+            heading += f", {day:%A} {day}"
+        yield LabelledTurn(heading, label, source, turn.line, text)
 
 
 def _ask(
     turns: list[LabelledTurn], model: Model, lines: dict[str, list[Bullet]]
 ) -> str:
     """Make one request.
+
+    Each conversation in it stands under its day, one that began in the request before
+    it, too. Where all that is told can be read, a conversation of which nothing is told
+    has nothing that is worth keeping.
 
     Args:
         turns: what it shows.
@@ -204,25 +217,30 @@ def _ask(
     Returns:
         Why it failed, or ''.
     """
-    shown = prompt.data("sessions", "\n".join(turn.text for turn in turns))
+    told_under: list[str] = []
+    for heading, group in itertools.groupby(turns, key=lambda turn: turn.heading):
+        told_under += [f"{heading}:", *(turn.text for turn in group)]
+    shown = prompt.data("sessions", "\n".join(told_under))
     try:
         reply = ask(model, "retell", redact(shown).text, by_call=True)
     except ModelError as error:
         return str(error)
     by_label = {turn.label: turn for turn in turns}
-    is_read = False
+    bullets: list[Bullet | None] = []
+    is_whole = False
     for text in reply.texts:
         listed = read_list(text, "lines")
-        if listed is None:
-            continue
-        for told in listed.elements:
-            is_read = True
-            bullet = _bullet(told, by_label)
-            if bullet:
-                lines.setdefault(bullet.path, []).append(bullet)
-    if is_read:
-        return ""
-    return f"{model.name} told nothing that can be read."
+        if listed:
+            bullets += [_bullet(told, by_label) for told in listed.elements]
+            is_whole = not listed.is_cut_off
+    if not (bullets or is_whole):
+        return f"{model.name} told nothing that can be read."
+    if is_whole and None not in bullets:
+        for turn in turns:  # of which it may tell nothing
+            lines.setdefault(turn.source.path, [])
+    for bullet in filter(None, bullets):
+        lines.setdefault(bullet.path, []).append(bullet)
+    return ""
 
 
 def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:

@@ -150,11 +150,12 @@ def _sections(
     share = config.of(folder).summary_share
     sections = list[_Section]()
     for source in sources:
+        told = retold.lines.get(source.path)
+        lines = fitting(told or [], source)
         how = compactions.RETOLD
-        lines = fitting(retold.lines.get(source.path, []), source)
-        if not lines:
+        if not lines and told != []:
             how = compactions.DONE
-            lines = quote(source, share)
+        lines = lines or quote(source, share)
         if lines:
             data = write_section(source.path, lines)
             sections.append(_Section(source, data, how))

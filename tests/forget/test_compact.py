@@ -219,6 +219,29 @@ def test_where_a_model_cites_no_turn_or_fails_the_person_is_quoted(
         assert "Open:" not in text and "**Ann**:" in text
 
 
+def test_where_a_model_finds_nothing_worth_keeping_it_is_not_asked_again(
+    user: Folder,
+) -> None:
+    done = jobs.compact(user, AT, model=FakeModel('{"lines": []}'))
+    assert "that can be read" not in " ".join(done.said)
+    assert all("**Ann**:" in text for text in summaries(user).values())
+    again = teller()
+    jobs.compact(user, AT, model=again)
+    assert again.asked == []
+
+
+def test_each_half_of_a_long_conversation_says_which_it_is_and_its_day(
+    user: Folder,
+) -> None:
+    said = "- **Ann** 09:30: We talked of the roof and of the rain.\n" * 600
+    lay(user.root, {"sessions/2026/2026-08-20-0930-long.md": said})
+    model = teller()
+    jobs.compact(user, AT, model=model)
+    halves = [asked for asked in map(str, model.asked) if "of the roof" in asked]
+    assert len(halves) > 1
+    assert all(", Thursday 2026-08-20:" in asked for asked in halves)
+
+
 def test_a_model_s_words_hold_no_secret(user: Folder) -> None:
     jobs.compact(user, AT, model=teller("The wifi password is Tulip-Garden-42."))
     assert all("[redacted: password]" in text for text in summaries(user).values())
