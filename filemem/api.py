@@ -704,11 +704,10 @@ class User:
         Raises:
             Busy: another job works on them still.
         """
-        if model is None:
-            model = self._given
-        if model is None or isinstance(model, str):
-            model = chosen_model(self._folder, model)
-        report = self._reported(jobs.maintain, model, self._at(today), stop, wait)
+        reader = None
+        with contextlib.suppress(Refused):  # as the report says
+            reader = self._model(model)
+        report = self._reported(jobs.maintain, reader, self._at(today), stop, wait)
         self._tell("archived", len(report.archived))
         return report
 
