@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, TextIO
 
 import click
 
-from filemem.errors import in_words
+from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, json_visible
 
 
@@ -47,14 +47,37 @@ def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> in
         told: what it yields.
         form: a document is printed at the end, the other forms as it comes.
         talking: within a chat, where lines for a person are data, too.
+
+    Raises:
+        FilememError, OSError: the command fails, which the document says, too.
     """
-    document: list[str] = []
+    document: list[dict[str, Any]] = []
+    failure: Exception | None = None
+    code = 0
+    try:
+        code = _tell(told, form, document, talking=talking)
+    except (FilememError, OSError) as error:
+        document.append({"error": in_words(error)})
+        failure = error
+    if form is OutputForm.DOCUMENT:
+        click.echo("[" + ",\n ".join(map(_as_json, document)) + "]")
+    if failure:
+        raise failure
+    return code
+
+
+def _tell(
+    told: Iterator[Line],
+    form: OutputForm,
+    document: list[dict[str, Any]],
+    *,
+    talking: bool,
+) -> int:
+    """Print what a command yields, or put it into a document; return its exit code."""
     while True:
         try:
             item = next(told)
         except StopIteration as end:
-            if form is OutputForm.DOCUMENT:
-                click.echo("[" + ",\n ".join(document) + "]")
             return int(end.value or 0)
         if isinstance(item, str):
             item = Row({"event": "notice", "text": item} if talking else {}, [item])
@@ -64,7 +87,7 @@ def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> in
         elif form is OutputForm.LINES:
             print_json(item.data)
         elif item.data:
-            document.append(_as_json(item.data))
+            document.append(item.data)
 
 
 def print_json(data: dict[str, Any]) -> None:

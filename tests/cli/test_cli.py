@@ -313,6 +313,14 @@ def test_json_is_one_document_or_one_value_a_line(
         assert hostile in [row["text"] for row in rows]
 
 
+@pytest.mark.parametrize("line", ["consolidate --model x", "maintain", "search tea"])
+def test_a_command_that_fails_says_so_in_its_document_too(
+    here: Path, line: str
+) -> None:
+    failed = run(*line.split(), "--json", "--user", "nobody")
+    assert json.loads(failed.stdout) == [{"error": told(failed)}]
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
