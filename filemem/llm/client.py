@@ -27,7 +27,13 @@ from filemem.llm.model import (
     Tools,
     ToolsRefused,
 )
-from filemem.llm.stream import BROKEN_OFF, GARBLED, IncompleteAnswer, StreamParser
+from filemem.llm.stream import (
+    BROKEN_OFF,
+    GARBLED,
+    NO_ANSWER,
+    IncompleteAnswer,
+    StreamParser,
+)
 from filemem.text.plain import one_line
 
 if TYPE_CHECKING:
@@ -277,15 +283,18 @@ class OpenAIModel(ModelEndpoint):
         """Have the parser take in what comes of one answer, streamed or in one piece.
 
         Raises:
-            IncompleteAnswer: the connection breaks.
+            IncompleteAnswer: the connection breaks, or no event has an answer.
         """
         import openai  # noqa: PLC0415
 
         response = stream.response
+        kind = response.headers.get("content-type", "")
         try:
-            if "json" not in response.headers.get("content-type", ""):
+            if "json" not in kind:
                 for event in stream:
                     parser.feed(event.to_dict(warnings=False))
+                if "event-stream" in kind and not parser.has_choice:
+                    raise IncompleteAnswer(NO_ANSWER)
                 return
             whole = json.loads(response.read())
         except openai.APITimeoutError:

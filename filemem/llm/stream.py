@@ -12,6 +12,10 @@ GARBLED = (
     "what came back is no chat completion; check OPENAI_BASE_URL, which often ends in "
     "/v1, or choose another model"
 )
+NO_ANSWER = (
+    "an event stream came back without an answer in it; ask again, or choose another "
+    "model"
+)
 BROKEN_OFF = "the answer broke off in the middle; what had come is kept, ask again"
 NOTICES = {  # by the reason for which an answer ended
     "length": "The answer was cut at the endpoint's limit on length.",
@@ -99,7 +103,11 @@ class ThoughtFilter:
 
 
 class StreamParser:
-    """A reply in the making. Feed it each event, then take `reply`."""
+    """A reply in the making. Feed it each event, then take `reply`.
+
+    Attributes:
+        has_choice: whether any event has had something of an answer.
+    """
 
     def __init__(self, on_text: OnText) -> None:
         self._filter = ThoughtFilter(on_text)
@@ -107,7 +115,7 @@ class StreamParser:
         self._extra: dict[str, Any] = {}
         self._usage = Usage(0, 0)
         self._finish = ""
-        self._has_choice = False
+        self.has_choice = False
 
     def feed(self, event: dict[str, Any]) -> None:
         """Add a chunk of a stream or a whole completion, as plain JSON values.
@@ -119,7 +127,7 @@ class StreamParser:
             tokens_in = int(usage.get("prompt_tokens") or 0)
             self._usage = Usage(tokens_in, int(usage.get("completion_tokens") or 0))
         for choice in (event.get("choices") or [])[:1]:
-            self._has_choice = True
+            self.has_choice = True
             whole = choice.get("message")
             self._add(choice.get("delta") or whole or {})
             if whole:
@@ -132,7 +140,7 @@ class StreamParser:
         Raises:
             IncompleteAnswer: it is not whole.
         """
-        if not self._has_choice:
+        if not self.has_choice:
             raise IncompleteAnswer(GARBLED)
         if not self._finish:
             raise IncompleteAnswer(BROKEN_OFF)

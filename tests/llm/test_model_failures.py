@@ -28,6 +28,7 @@ def refused(
 
 
 NO_COMPLETION = "no chat completion"
+EMPTY_STREAM = "an event stream came back without an answer"
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,8 @@ NO_COMPLETION = "no chat completion"
         (raw(b"data: {nope\n\n"), NO_COMPLETION),
         (raw(b"data: " + b"[" * 100_000 + b"\n\n"), NO_COMPLETION),
         (raw(b"<html>Welcome</html>", "text/html"), NO_COMPLETION),
-        (raw(b'data: {"choices": []}\n\ndata: [DONE]\n\n'), NO_COMPLETION),
+        (raw(b'data: {"choices": []}\n\ndata: [DONE]\n\n'), EMPTY_STREAM),
+        (raw(b""), EMPTY_STREAM),
         (raw(b'{"choices": [', "application/json"), NO_COMPLETION),
     ],
 )
