@@ -165,7 +165,10 @@ def read_conversation(
             turns.append(ImportedTurn(speaker, node.time, text, id, node.shared))
     id = first_text(value, "conversation_id", "id", "uuid")
     title = first_text(value, "title", "name")
-    return ImportedConversation(id, title, time_of(value, zone), turns, assistant)
+    dated = value
+    if any(turn.time for turn in turns):  # of which the first tells better than this
+        dated = dict(value, update_time=None, updated_at=None)
+    return ImportedConversation(id, title, time_of(dated, zone), turns, assistant)
 
 
 def shown_branch(nodes: list[Node], leaf: str) -> list[Node]:

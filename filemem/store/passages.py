@@ -23,12 +23,18 @@ _TURN = re.compile(rf"{TURN_HEAD.pattern}(?: (.*))?$")
 _FURTHER = re.compile(r"  |\s*$")  # how a further line of a turn begins
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"(#{1,6}|\*{2,8})\s")  # of Org, too; there one star is an item
-LINE_RANK = 9  # of a line that is a day, below every heading
+_ORG_RANK = 8  # above the rank of a heading of Org
+LINE_RANK = 9  # of a line that is a day, below every heading but those of Org
 _DAY_LED = re.compile(r"(?:[-*+] )?[*_<(]{0,3}\[?\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}")
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?|(?:星期|[周週])\w)"
-_BEFORE_DAY = re.compile(rf"^[\[(<*_+ -]*(?:{_WEEKDAY},?\s)?", re.IGNORECASE)
-# Behind a day alone: a clock, a weekday, what underlines it or makes it bold.
-_DAY_ALONE = re.compile(rf"[\W\d_]*(?:{_WEEKDAY})?[\W\d_]*", re.IGNORECASE)
+_BEFORE_DAY = re.compile(rf"^[\[(<*_+ #-]*(?:{_WEEKDAY},?\s)?", re.IGNORECASE)
+# How a text goes on that may begin with a day.
+_NEAR_YEAR = re.compile(r".{0,20}?\d{4}")
+MAX_DAY_CHARS = 40
+# Behind a day alone: a clock, a weekday, the weather, what makes it bold.
+_DAY_ALONE = re.compile(
+    rf"[\W\d_]*(?:{_WEEKDAY})?[\W\d_]*[\u4e00-\u9fff]{{0,4}}", re.IGNORECASE
+)
 _SENTENCE_END = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
 
 
@@ -212,15 +218,20 @@ def _block(line: int, rows: list[str], *, dated: bool) -> _Block:
     text = "\n".join(rows)
     words = text.strip("#* ")
     heading = _HEADING.match(text)
-    rank = len(heading[1]) if heading else 0
+    rank = 0
+    if heading:
+        rank = len(heading[1]) + _ORG_RANK * (text[0] == "*")
     day = None
     context = words
-    if dated and (heading or _DAY_LED.match(text)):
-        head = _BEFORE_DAY.sub("", words, count=1)
-        for mention in mentioned(head, dt.date.min)[:1]:
-            if _is_whole_day(mention, head):
+    head = _BEFORE_DAY.sub("", words, count=1)
+    if dated and _NEAR_YEAR.match(head):
+        for mention in mentioned(head[:MAX_DAY_CHARS], dt.date.min)[:1]:
+            rest = head[mention.end :]
+            is_led = heading or _DAY_LED.match(text)
+            is_alone = _DAY_ALONE.fullmatch(rest.partition("\n")[0])
+            if _is_whole_day(mention, head) and (is_led or is_alone):
                 day = mention.span.start
-                context = head[mention.end :]
+                context = rest
     if day and not heading and _DAY_ALONE.fullmatch(context):
         rank = LINE_RANK
     shown = words if rank else text

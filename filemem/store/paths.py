@@ -33,12 +33,15 @@ DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 """How the name of a file begins that the program has named."""
 
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
-# Eight digits are a day of the last century or of this one, not any number.
+# Eight digits are a day of the last century or of this one, not any number; a slash
+# stands between folders.
+_DAY = r"(\d{1,2})(?!\d)[日号]?"
 _OTHER_DATES = (
     re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})_(\d\d)_(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})\.(\d\d)\.(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日"),
+    re.compile(rf"(\d{{4}})-(\d\d)/{_DAY}"),
+    re.compile(rf"(\d{{4}})_(\d{{1,2}})_{_DAY}"),
+    re.compile(rf"(\d{{4}})\.(\d{{1,2}})\.{_DAY}"),
+    re.compile(rf"(\d{{4}})[年/]{{1,2}}(\d{{1,2}})[月/]{{1,2}}{_DAY}"),
 )
 
 
@@ -100,14 +103,15 @@ def when_of(path: str) -> FileDate | None:
     """Return the date that a path decides; None where it names none.
 
     It is that at the head of the file's name, else that of the folders around it, as
-    in `2026/03/12.md`, `2026-03-22/lease.md` or `2026/03/22/lease.md`.
+    in `2026/03/12.md`, `2026年/3月/6日.md` or `2026/3/22/lease.md`.
     """
     parts = path.split("/")
     dated = date_at_head(parts[-1])
     if dated:
         return dated.date
     for end in range(len(parts), 0, -1):
-        for name in (parts[end - 1], "-".join(parts[max(0, end - 3) : end])):
+        for first in range(end - 1, max(-1, end - 4), -1):
+            name = "/".join(parts[first:end])
             dated = date_at_head(name)
             is_whole = dated and (end == len(parts) or dated.end == len(name))
             if dated and is_whole and not dated.date.day_unknown:
@@ -119,9 +123,9 @@ def date_at_head(name: str) -> DateAtHead | None:
     """Read the date at the head of a name.
 
     It is `2026-11-20`, with a clock `2026-11-20-0930`, a month `2026-11`, or a day as
-    other programs write it: `20261120`, `2026_11_20`, `2026.11.20`, `2026年11月20日`.
+    other programs write it: `20261120`, `2026_11_20`, `2026.1.20`, `2026年11月20日`.
     """
-    for form in (_DATE, *_OTHER_DATES):
+    for form in (*_OTHER_DATES, _DATE):
         match = form.match(name)
         if not match:
             continue

@@ -22,8 +22,17 @@ notes/2026/03/06.md
 notes/20260306/lease.md
 notes/2026-03-06/a/lease.md
 notes/2026/03/06/lease.md
+notes/2026/3/6.md
+notes/2026年/3月/6日.md
+notes/2026年3月/6日/lease.md
+notes/2026-03/06.md
+notes/2026.3.6.md
+notes/2026_3_6.md
 """.split("\n")[1:-1]
-NO_DAYS = "notes/20261345.md notes/10200306.md notes/2026/lease.md a/03/06.md".split()
+NO_DAYS = (
+    "notes/20261345.md notes/10200306.md notes/2026/lease.md a/03/06.md notes/1.2.3.md "
+    "notes/2026/1-1.md notes/2026.3.md"
+).split()
 
 
 @pytest.mark.parametrize("path", [*DAYS, *NO_DAYS])
@@ -49,6 +58,12 @@ def test_a_day_is_read_as_programs_write_it_and_a_mere_number_is_none(
         ("2026/03/06: Sowed beans.\n2026/03/07: Watered.\n\nOn.", ["06", "07", "-"]),
         ("- 2026.03.06 Sowed rye.\n- On.\n", ["06", "-"]),
         ("# Friday, March 6, 2026\n\nSwam.\n# Sat 07.03.2026\nRan.", ["06", "07"]),
+        ("Fri 6 Mar 2026\n===\n\nRan.\n\nSat 07.03.2026\n---\n\nSwam.", ["06", "07"]),
+        ("**6 March 2026**\n\nRan.\n\nSlept.", ["06", "06"]),
+        ("* Friday, 06 March 2026\n** 09:00 Kiln\nFired.\n* Oars\n", ["06"] * 3),
+        ("- ## [[Mar 6th, 2026]]\n\t- Fired.\n", ["06"]),
+        ("2026年3月6日 晴\n\n烧窑。\n\n2026年3月7日 雨转晴\n\n修船。", ["06", "07"]),
+        ("6 March 2026 was fine.\n\nSlept.", ["-", "-"]),
         ("Since 2026-03-06 we swim.\n\n## Plans of 2027-01-01\n\nSail.", ["-", "-"]),
     ],
 )
