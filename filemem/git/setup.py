@@ -8,16 +8,27 @@ from filemem.git.commits import commit_message
 from filemem.git.history import ATTRIBUTES, IGNORE, changes_in
 from filemem.git.repository import Repository, find_dot_git, read_text
 from filemem.store import files
+from filemem.text.plain import first_few
 
 
 def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
-    """Set up a folder, a store or one user's, for git; return what was done.
+    """Set up a folder, a store or one user's, for git.
 
-    Where there is no repository one is made, and begins with what is there, under the
-    person's name. Of their files only .gitignore and .gitattributes are touched, and
-    get the lines that are missing; in a repository with commits these are left for the
-    person to commit. Raises FilememError if git ignores the folder, or nothing can be
-    committed now.
+    Where there is no repository one is made. If no commit has the folder yet, what is
+    there is committed, under the person's name. Of their files only .gitignore and
+    .gitattributes are touched, and get the lines that are missing; where a commit has
+    the folder these are left for the person to commit.
+
+    Args:
+        folder: where the memories lie.
+        person: their name, where git knows none.
+        at: the moment of the commit.
+
+    Returns:
+        What was done, a sentence each.
+
+    Raises:
+        FilememError: git ignores the folder, or nothing can be committed now.
     """
     root = os.path.realpath(folder)
     done = []
@@ -38,14 +49,16 @@ def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
     added = _add_lines(os.path.join(root, ".gitignore"), IGNORE)
     added += _add_lines(os.path.join(root, ".gitattributes"), ATTRIBUTES)
     done += added
-    if root == repository.root and not repository.resolve():
-        chosen = changes_in(repository, "")
+    prefix = root.removeprefix(repository.root).strip("/")
+    changes = changes_in(repository, prefix)
+    chosen = [os.path.join(prefix, path) for path in changes]
+    if repository.call("rev-parse", "--quiet", "--verify", f"HEAD:{prefix}").code:
         message = commit_message("Begin to keep these memories in git", {})
         with repository.lock():
             repository.commit(chosen, message, at, author=_owner(repository, person))
         done.append(f"Committed {len(chosen):,} files.")
     elif added:
-        done.append("Left for you to commit: .gitignore, .gitattributes.")
+        done.append(f"Left for you to commit: {first_few(chosen)}.")
     return done or [f"{folder} is set up for git already; nothing was changed."]
 
 

@@ -59,12 +59,20 @@ def files_of(where: Path, commit: str = "HEAD") -> set[str]:
 # -- setting up ----------------------------------------------------------------------------------------------------
 
 
-def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
-    tmp_path: Path,
+@pytest.mark.parametrize("is_in_another", [False, True])
+def test_a_store_begins_with_what_is_there_under_the_persons_name(
+    tmp_path: Path, is_in_another: bool
 ) -> None:
-    """Bookkeeping that can be rebuilt, and editors' files, are not in it."""
+    """Bookkeeping that can be rebuilt, and editors' files, are not in it.
+
+    So does one in a bigger repository, whose other files stay as they are.
+    """
     where = tmp_path / "store"
     where.mkdir()
+    if is_in_another:
+        lay(tmp_path, {"code.py": "x = 1\n"})
+        git(tmp_path, "init", "--quiet")
+        git(tmp_path, "add", "code.py")
     (where / "filemem.yaml").write_text("# nothing\n")
     mara = StoreFolder(where).folder("mara")
     User(mara).remember("Prefers oolong tea.", today=START.date())
@@ -72,22 +80,25 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(
     (where / "mara" / "facts" / "note.md.swp").write_text("half")
     lay(where, {"mara/own.filemem/recalls.log": "mine"})
     set_up(str(where), "mara", START)
+    prefix = "store/" if is_in_another else ""
     assert files_of(where) == {
-        ".gitattributes",
-        ".gitignore",
-        "filemem.yaml",
-        f"mara/{FACT}",
-        f"mara/{LEDGER}",
-        "mara/.filemem/days.log",
+        f"{prefix}.gitattributes",
+        f"{prefix}.gitignore",
+        f"{prefix}filemem.yaml",
+        f"{prefix}mara/{FACT}",
+        f"{prefix}mara/{LEDGER}",
+        f"{prefix}mara/.filemem/days.log",
     }
     assert (
         git(where, "log", "--format=%an <%ae>, by %cn")
         == "Mara Lind <mara@example.org>, by filemem"
     )
-    assert git(where, "status", "--short").split("\n") == [
+    assert git(where, "status", "--short", ".").split("\n") == [
         "?? mara/facts/note.md.swp",
         "?? mara/own.filemem/",
     ]
+    if is_in_another:
+        assert git(tmp_path, "status", "--short", "code.py") == "A  code.py"
     before = state(where)
     assert "nothing was changed" in set_up(str(where), "mara", START)[0]
     assert state(where) == before
