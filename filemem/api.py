@@ -968,7 +968,7 @@ class Store:
             FilememError: it is no such file.
         """
         at = self.user(user).now()
-        return jobs.imported(self._files, format, os.fspath(file), at, user).report
+        return jobs.imported(self._files, format, os.fspath(file), at, user)
 
     def maintain(
         self,

@@ -14,7 +14,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from filemem import index, overview
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
@@ -164,16 +164,9 @@ def read_conversations(
     return whole
 
 
-class ImportDone(NamedTuple):
-    """The report of an import, and what git has to say."""
-
-    report: ImportReport
-    notes: list[str]
-
-
 def imported(
     store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
-) -> ImportDone:
+) -> ImportReport:
     """Take in an export, and commit it.
 
     Args:
@@ -186,7 +179,7 @@ def imported(
     """
     folder = store.folder(user)
     if how.get("dry_run"):
-        return ImportDone(import_file(store, format_, file, user=user, **how), [])
+        return import_file(store, format_, file, user=user, **how)
     with JobRun(folder, "import", at, exclusive=False) as run:
         if format_ == portable.FORMAT:
             report = portable.unpack(folder, file)
@@ -196,8 +189,8 @@ def imported(
         usage.note_turns(folder, paths, at.date())
         name = os.path.basename(file)
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {name}"
-        notes = run.commit(subject, paths, Source=f"{format_}:{name}")
-        return ImportDone(report, notes)
+        report.notes.extend(run.commit(subject, paths, Source=f"{format_}:{name}"))
+    return report
 
 
 def forget(

@@ -150,7 +150,7 @@ def import_command(
         what = "name the format, too, as in filemem import markdown"
         raise FilememError(f"{what} {one_line(format_)}; see filemem import --help.")
     user = call.the_user(must_exist=False) if dry else call.writer()
-    taken, notes = jobs.imported(
+    taken = jobs.imported(
         call.open_store(),
         format_,
         file,
@@ -179,7 +179,7 @@ def import_command(
     yield f"Nothing was written: {counts}" if dry else counts
     if turns and not dry:
         say_dim("Next: filemem maintain makes facts of it.")
-    say_dim(*notes)
+    say_dim(*taken.notes)
     return 0 if taken.added or taken.updated or taken.unchanged else 1
 
 

@@ -75,6 +75,7 @@ class ImportReport:
         unchanged: memories that have all of it already.
         skipped: what was left out or altered, and why.
         left_out: what else was left out, counted by kind.
+        notes: what git has to say.
     """
 
     added: list[ImportedMemory] = field(default_factory=list)
@@ -82,6 +83,7 @@ class ImportReport:
     unchanged: list[ImportedMemory] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     left_out: LeftOut = field(default_factory=LeftOut)
+    notes: list[str] = field(default_factory=list)
 
 
 class Intake:
