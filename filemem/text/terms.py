@@ -35,23 +35,31 @@ MAX_TOKEN_CHARACTERS = 64  # a longer word is cut into several
 MAX_STEMS = 200_000  # that are kept
 QUESTION_CHARACTERS = 30  # at the end of a text, in which its question mark stands
 
-_ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_TOKEN_CHARACTERS}}}")
+# Signs that are asked for alone; what code, links and names are full of counts where it
+# stands alone.
+_ASCII_SIGN = r"[$%]|(?<!\S)[#&+=@](?!\S)"
+_ASCII_WORD = re.compile(f"[a-z0-9]{{1,{MAX_TOKEN_CHARACTERS}}}|{_ASCII_SIGN}")
 # Emoji, symbols and signs of currencies, each a word; of a flag its two letters.
 SIGN = (
     "[\U0001f1e6-\U0001f1ff]{2}"
-    "|[¢£¥\u20a0-\u20cf\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff"
-    "\U0001f300-\U0001f3fa\U0001f400-\U0001faff]"
+    "|[¢£¥§©®°\u20a0-\u20e3\u2190-\u24ff\u25a0-\u2bff\u3030\u303d"
+    "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
-_WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{MAX_TOKEN_CHARACTERS}}}|{SIGN}")
+_WORD = re.compile(
+    f"[{CJK}]+|[^\\W_{CJK}]{{1,{MAX_TOKEN_CHARACTERS}}}|{SIGN}|{_ASCII_SIGN}"
+)
 # max_retries, build-cache: a letter first, so that no date is one.
 _COMPOUND = re.compile(f"[^\\W\\d_{CJK}][^\\W_{CJK}]*+(?:[-_][^\\W_{CJK}]++)+")
 _IS_CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile("[A-Za-z]+")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
+_ACCENTS = re.compile("[\u0300-\u036f]+|(?<=l)·(?=l)")  # of col·lecció, too
 # Letters that no accent makes, each before what people type who have no key for it.
 _TYPED = {
     pair[0]: pair[1:]
-    for pair in "łl đd ðd øo ıi ħh ŧt ŋng þth æae œoe ĸk ɓb ɗd ƙk əe".split()
+    for pair in (
+        "łl đd ðd øo ıi ħh ŧt ŋng þth æae œoe ĸk ɓb ɗd ƙk əe ɛe ɔo ɖd ɣg ƴy ɲn ɨi ʉu "
+        "ƀb ɫl"
+    ).split()
 }
 _UNTYPED = re.compile(f"[{''.join(_TYPED)}]")
 _CAPTION = re.compile(

@@ -22,6 +22,8 @@ It’s Caroline’s | caroline
 서울에서 | 서울
 In Łódź: Søren, Þór, Đorđe, straße, Œuvre, Iğdır | lodz soren thor dorde strasse oeuvre
 Iğdır | igdir
+Ɛʋe, Ɔkɔ, Ɖɔ, ɣ, Ƴaa, ɲama, ɨʉƀɫ, Paraŀlel | oko do g yaa nama iubl parallel
+⌚⏰⏳⏩⌨▶⏸ 🅰🆗🀄🃏◽⤴〰〽©® #️⃣ | ⌚ ⏰ ⏳ ⏩ ⌨ ▶ ⏸ 🅰 🆗 🀄 🃏 ◽ ⤴ 〰 〽 © ® #️⃣
 A pot of 🍵❤️ by a 👩🏽‍🚀 from 🇵🇱, for 5€ | 🍵 ❤ 👩 🚀 🇵🇱 €
 set max_retries of the build-cache | max_retries retries cache buildcache
 by e-mail, in Łódź-Fabryczna | email LodzFabryczna
@@ -35,6 +37,7 @@ def test_what_is_asked_is_among_what_was_written(row: str) -> None:
     assert set(terms.stems(terms.tokens(asked))) <= set(terms.stems(tokens))
 
 
+SIGNS = "$ % § ° & + # @ = ∞ √ ≠ ≤".split()
 WORDS = st.lists(st.from_regex("[a-z][a-z0-9]{0,8}", fullmatch=True), min_size=2)
 
 
@@ -49,12 +52,17 @@ def test_a_joined_name_is_known_by_its_parts_and_whole(
     assert terms.compounds("2026-03-08, 1_000") == []
 
 
-@pytest.mark.parametrize("question", ["🍵", "❤", "€", "max_retries", "e-mail", "Lodz"])
+@pytest.mark.parametrize(
+    "question", ["🍵", "❤", "€", "max_retries", "e-mail", "Lodz", *SIGNS]
+)
 def test_a_question_of_one_sign_or_name_is_a_question(
     tmp_path: Path, question: str
 ) -> None:
     user = Store(tmp_path).user("mara")
-    fact = user.remember("🍵 with ❤️ for 5 € in Łódź; max_retries by e-mail.")
+    fact = user.remember(
+        "🍵 with ❤️ for 5 € in Łódź; max_retries by e-mail; 5% of $3 by §7, at 20°, "
+        "A & B + C # D @ E = ∞ √ ≠ ≤."
+    )
     user.remember("Keeps bees.")
     assert [hit.path for hit in user.search_files(question)] == [fact.path]
 
