@@ -24,7 +24,7 @@ from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
-from filemem.importers import ImportReport, import_file, portable
+from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
 from filemem.learn import consolidate as reading
 from filemem.learn import proposals
@@ -181,10 +181,7 @@ def imported(
     if how.get("dry_run"):
         return import_file(store, format_, file, user=user, **how)
     with JobRun(folder, "import", at, exclusive=False) as run:
-        if format_ == portable.FORMAT:
-            report = portable.unpack(folder, file)
-        else:
-            report = import_file(store, format_, file, user=user, **how)
+        report = import_file(store, format_, file, user=user, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]
         usage.note_turns(folder, paths, at.date())
         name = os.path.basename(file)

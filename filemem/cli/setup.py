@@ -141,9 +141,9 @@ def import_command(
     A second run adds only what is new. FORMAT is chatgpt or claude (the export as it
     came: zip, folder or conversations.json), openai-jsonl (messages by line),
     claude-code or codex (one of their sessions, or the folder of them), markdown (a
-    folder of notes), or a format that an installed package adds. Secrets are left out,
-    and the report says so, unless you give --with-secrets. Exit code 1 if there was
-    nothing to import.
+    folder of notes), filemem (what `store.export` of Python wrote), or a format that an
+    installed package adds. Secrets are left out, and the report says so, unless you
+    give --with-secrets. Exit code 1 if there was nothing to import.
 
     Example: filemem import chatgpt conversations.json"""
     if file is None:

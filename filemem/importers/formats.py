@@ -6,6 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from importlib import metadata
 
 from filemem.errors import Changed, NotFound, Refused
+from filemem.importers import portable
 from filemem.importers.base import ImportedNote, Parser, Skipped
 from filemem.importers.chatgpt import chatgpt
 from filemem.importers.claude import claude
@@ -60,7 +61,7 @@ def import_file(
 
     Args:
         store: of the user.
-        format_: what `find_parser` knows.
+        format_: what `find_parser` knows, or `filemem`.
         path: of the export.
         user: whose memory it is.
         zone: in which times are written; None for the person's own.
@@ -80,6 +81,8 @@ def import_file(
     if os.path.isdir(path) and common in (path, folder.store):
         what = f"{one_line(path)} contains the store or lies in it"
         raise Refused(f"{what}; import from a separate folder.")
+    if format_ == portable.FORMAT:
+        return portable.unpack(folder, path, dry_run=dry_run)
     modified_at = datetime.fromtimestamp(int(os.path.getmtime(path)), UTC)
     intake = Intake(
         folder,

@@ -1,6 +1,7 @@
 """One user's memories in one file, to be moved to another store: as they lie, in a zip,
 or as JSON to be read by other programs."""
 
+import contextlib
 import json
 import os
 import re
@@ -49,28 +50,32 @@ def pack(folder: Folder, file: str) -> list[str]:
     return paths
 
 
-def unpack(folder: Folder, file: str) -> ImportReport:
+def unpack(folder: Folder, file: str, *, dry_run: bool = False) -> ImportReport:
     """Take in what `pack` wrote, a zip or JSON.
 
     A memory that is there already, with the same bytes, stays as it is; one with
     another text gets the next free name. The logs come only to a user who is new.
+
+    Args:
+        folder: whose memories these become.
+        file: what `pack` wrote.
+        dry_run: report the same and write nothing.
 
     Raises:
         FilememError: it is no such file, or a path in it leads out.
     """
     report = ImportReport()
     with_logs = not folder.exists()
-    with folder.locked():
+    with contextlib.nullcontext() if dry_run else folder.locked():
         for path, data in _unpacked(file):
-            if _LOG.fullmatch(path):
-                if with_logs:
-                    files.write(folder.bookkeeping(os.path.basename(path)), data)
-                continue
             there = next(folder.existing(path), "")
-            if there and folder.read(there) == data:
+            if _LOG.fullmatch(path):
+                if with_logs and not dry_run:
+                    files.write(folder.bookkeeping(os.path.basename(path)), data)
+            elif there and folder.read(there) == data:
                 report.unchanged.append(ImportedMemory(folder.name, there, 0))
             else:
-                kept = folder.create(path, data)
+                kept = path if dry_run else folder.create(path, data)
                 report.added.append(ImportedMemory(folder.name, kept, 0))
     return report
 

@@ -39,6 +39,7 @@ from filemem import (
     Usage,
     User,
 )
+from filemem.importers import import_file
 from filemem.store.keys import add_key, keys_of
 from filemem.store.users import StoreFolder
 from filemem.testing import FakeModel, FrozenClock
@@ -501,6 +502,9 @@ def test_a_user_moves_to_another_store_and_is_gone_here(
     assert here.users() == ["bo"] and not keys_of(here.root)
     with pytest.raises(NotFound, match="no user ann"):
         here.delete("ann")
+    given = (StoreFolder(there.root), "filemem", str(tmp_path / name))
+    planned = import_file(*given, user="Ann B.", dry_run=True)
+    assert len(planned.added) == 3 and not os.path.exists(there.root)
     for _ in range(2):
         report = there.import_(tmp_path / name, user="Ann B.")
         kept = there.user("Ann B.")
