@@ -55,8 +55,8 @@ from filemem.reports import (
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
 from filemem.store import config, facts, files, keys, person, usage
+from filemem.store.facts import reference
 from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder, JobDone
-from filemem.store.frontmatter import quoted
 from filemem.store.gate import Gate
 from filemem.store.imports import Origins
 from filemem.store.memory import Memory
@@ -304,24 +304,23 @@ class User:
         if zone and not find_zone(zone):
             what = f"there is no time zone {one_line(zone, 40)}"
             raise FilememError(f"{what}; name one such as Europe/Lisbon.")
-        front = {PERSON_KEY: one_line(name).strip(), ZONE_KEY: zone}
-        wanted = {key: quoted(value) for key, value in front.items() if value}
-        if name:
-            former = self._folder.own_names() - {self.name, front[PERSON_KEY]}
-            if former:
-                wanted["aliases"] = facts.reference(sorted(former))
-        if wanted:
+        called = one_line(name).strip()
+        wanted = {PERSON_KEY: [called], ZONE_KEY: [zone]}
+        if called:
+            former = self._folder.own_names() - {self.name, called}
+            wanted["aliases"] = sorted(former)
+        changes = [
+            functools.partial(
+                facts.set_front, PROFILE, key=key, value=reference(values)
+            )
+            for key, values in wanted.items()
+            if any(values)
+        ]
+        if changes:
             with self._folder.locked():
                 if not list(self._folder.existing(PROFILE)):
                     self._folder.create(PROFILE, facts.page(Kind.PROFILE))
-            self._edit(
-                PROFILE,
-                "info",
-                [
-                    functools.partial(facts.set_front, PROFILE, key=key, value=value)
-                    for key, value in wanted.items()
-                ],
-            )
+            self._edit(PROFILE, "info", changes)
         own = person_zone(self._folder)
         return Info(self._folder.person, str(own or ""))
 
