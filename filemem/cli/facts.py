@@ -56,12 +56,10 @@ def remember_command(
     asked = remember.Asked(" ".join(text), **how)
     user = call.writer()
     done = jobs.remembered(user, [asked], call.now, with_secrets=with_secrets)
-    if call.talking:
-        said = said_to(call.heard, KEPT)
-        yield said.format(one_line(asked.text), done.decisions[0].path)
-        yield from done.notes
-    else:
-        yield from remember.told(done)
+    said, *notes = remember.told(done)
+    kept = KEPT[1].format(one_line(asked.text), done.decisions[0].path)
+    yield said_to(call.heard, (said, kept))
+    yield from notes
 
 
 @click.command("review")

@@ -28,7 +28,7 @@ from filemem.learn.sessions import display
 from filemem.llm import prompt
 from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError
-from filemem.search.validity import is_deprecated
+from filemem.search.validity import fate
 from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS, page
 from filemem.store.folder import Folder
@@ -198,7 +198,7 @@ def _is_over(memory: Memory, today: dt.date) -> bool:
     day = memory.metadata.get("day")
     is_plan = day and memory.date and memory.date < day
     end = memory.metadata.get("valid_until") or (day if is_plan else None)
-    return is_deprecated(memory.metadata) or bool(end and end < today)
+    return fate(memory.metadata) == "deprecated" or bool(end and end < today)
 
 
 def _written(own: str, behind: str, lines: Iterable[tuple[str, str]]) -> str:

@@ -18,7 +18,7 @@ from filemem.learn.remember import Asked
 from filemem.store.folder import Folder
 from filemem.store.memory import REFERENCE
 from filemem.text.plain import digest, one_line
-from filemem.tools.toolbox import checked, parsed
+from filemem.tools.toolbox import checked
 
 SCHEMAS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "prompts/mcp_write.json").read_text("utf-8")
@@ -33,7 +33,7 @@ def write(folder: Folder, name: str, arguments: dict[str, Any], at: dt.datetime)
     Raises:
         FilememError: the call is wrong, or cannot be made.
     """
-    known = checked(name, parsed(name, arguments), PARAMETERS[name])
+    known = checked(name, arguments, PARAMETERS[name])
     if name == "forget":
         return _forget(folder, known, at)
     path = known.get("path", "")

@@ -6,7 +6,7 @@ All of it is pure: hits in, hits out.
 import datetime as dt
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from filemem.search.features import Features
@@ -203,8 +203,7 @@ def in_order(hits: Sequence[Hit], today: dt.date, weights: Weights) -> list[Hit]
     two, what replaced a memory goes before it.
     """
     newest_first = put_newest_first(hits, weights)
-    plans_in_order = put_plans_in_order(put_ended_first(newest_first), today)
-    return put_current_first(plans_in_order)
+    return put_current_first(put_in_order_of_days(newest_first, today))
 
 
 def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
@@ -225,50 +224,34 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     return sorted(equal, key=place) + list(hits[len(equal) :])
 
 
-def put_plans_in_order(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
-    """Return the hits, those that name a coming day asked for in the order of days.
+def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
+    """Return the hits, those of a day asked for in their order in time.
 
-    What an assistant said stays where it is.
-    """
-
-    def is_plan(hit: Hit) -> bool:
-        return hit.day_named > today.toordinal() and hit.features.role == 1
-
-    return _exchanged(hits, is_plan, lambda hit: hit.day_named)
-
-
-def put_ended_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits, of those on a day asked for first what held then and has ended.
-
-    What still holds tells of that day no more than of any other, and what holds nothing
-    of the question is no answer to it.
-    """
-
-    def tells_of_day(hit: Hit) -> bool:
-        return hit.features.is_of_day and hit.strength > 0
-
-    return _exchanged(hits, tells_of_day, lambda hit: not hit.has_ended)
-
-
-def _exchanged(
-    hits: Sequence[Hit], moves: Callable[[Hit], bool], key: Callable[[Hit], int]
-) -> list[Hit]:
-    """Return the hits, some of them in an order of their own, the others in place.
-
-    Those that hold as much of the question change places with each other alone.
+    What held on a past day and has ended goes before what was said on it; what still
+    holds tells of that day no more than of any other. What names a coming day stands in
+    the order of days. Hits that hold as much of the question change places with each
+    other alone. What an assistant said stays where it is.
 
     Args:
         hits: in their order.
-        moves: says which of them change places.
-        key: by which these are ordered.
+        today: the day after which days are to come.
     """
-    alike = defaultdict[float, list[int]](list)
+    now = today.toordinal()
+    alike = defaultdict[tuple[float, bool], list[int]](list)
     for place, hit in enumerate(hits):
-        if moves(hit):
-            alike[hit.strength].append(place)
+        is_to_come = hit.day_named > now
+        is_past = hit.features.is_of_day and hit.strength > 0
+        if hit.features.role == 1 and (is_to_come or is_past):
+            alike[hit.strength, is_to_come].append(place)
     ordered = list(hits)
     for places in alike.values():
-        moved = sorted((hits[place] for place in places), key=key)
+        moved = sorted(
+            (hits[place] for place in places),
+            key=lambda hit: (
+                not hit.has_ended,
+                max(now, hit.day_named),
+            ),
+        )
         for place, hit in zip(places, moved, strict=True):
             ordered[place] = replace(hit, score=hits[place].score)
     return ordered

@@ -53,7 +53,7 @@ def held_days(entry: "IndexedFile") -> DayRange:
             last = min(last, when.date.toordinal() - 1)
         elif last == LAST_DAY:
             last = FIRST_DAY - 1  # nobody knows when it ended
-    elif is_deprecated(entry.particulars):
+    elif fate(entry.particulars):
         last = FIRST_DAY
     return DayRange(first, last)
 
@@ -86,20 +86,11 @@ def validity_of(entry: "IndexedFile", day: dt.date) -> Validity:
     if successor(entry):
         if held_days(entry).last < day.toordinal():
             return Validity.SUPERSEDED
-    elif is_deprecated(entry.particulars):
+    elif fate(entry.particulars):
         return Validity.DEPRECATED
     if float(entry.particulars.get("confidence", CERTAIN)) < CERTAIN:
         return Validity.DOUBTFUL
     return Validity.HOLDS
-
-
-def is_deprecated(front: Mapping[str, Any]) -> bool:
-    """Say whether a memory is not current any more, whatever replaced it.
-
-    Args:
-        front: the well-formed values of its front matter.
-    """
-    return "status" in front and not front.get("superseded_by")
 
 
 def fate(front: Mapping[str, Any]) -> str:
@@ -108,10 +99,10 @@ def fate(front: Mapping[str, Any]) -> str:
     Args:
         front: the well-formed values of its front matter.
     """
-    if is_deprecated(front):
-        return "deprecated"
-    newer = str(front.get("superseded_by") or "")
-    return newer and f"superseded by {one_line(newer)}"
+    newer = front.get("superseded_by")
+    if newer:
+        return f"superseded by {one_line(newer)}"
+    return str(front.get("status", ""))
 
 
 def held_note(entry: "IndexedFile", day: dt.date) -> str:

@@ -46,8 +46,8 @@ class Toolbox:
     Args:
         folder: the user's.
         now: returns the moment of a call.
-        briefing: returns, of a folder on a day, what a search for nothing tells, which
-            is an error without it.
+        briefing: returns, of a folder on a day, what a search for nothing tells; None
+            for nothing.
 
     Attributes:
         schemas: of the tools, as OpenAI's API takes them.
@@ -95,12 +95,7 @@ class Toolbox:
                     f"there is no tool {one_line(str(name))!r}; "
                     f"the tools are {', '.join(_TOOLS)}."
                 )
-            given = parsed(name, arguments)
-            is_blank = not str(given.get("query", "-")).strip()
-            if self._briefing and name == "search_files" and is_blank:
-                told = self._briefing(self._folder, self._now().date())
-                return escape_controls(told or "Nothing is kept yet.")
-            given = checked(name, given, _TOOLS[name])
+            given = checked(name, arguments, _TOOLS[name])
             return escape_controls(getattr(self, f"_{name}")(**given))
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
@@ -134,6 +129,8 @@ class Toolbox:
     def _search_files(self, query: str, **how: Any) -> str:
         """Show the best passages, with the calls that show more of them."""
         today = self._now().date()
+        if self._briefing and not query.strip():
+            return self._briefing(self._folder, today) or "Nothing is kept yet."
         found = search_files(
             index.of(self._folder), query, today=today, current=self.current, **how
         )
@@ -217,15 +214,21 @@ class Toolbox:
 # -- the check of a call ---------------------------------------------------------------
 
 
-def parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call as an object.
+def checked(
+    name: str, arguments: str | dict[str, Any], schema: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a call, without those that are null or empty.
+
+    But a query may be empty. A whole number may be written `2.0` or `"2"`, and a text
+    as a number.
 
     Args:
         name: of the tool.
         arguments: an object, or its JSON.
+        schema: a JSON Schema of the tool's arguments.
 
     Raises:
-        FilememError: they are none.
+        FilememError: the call is wrong; the sentence says how to put it right.
     """
     try:
         given = arguments
@@ -240,33 +243,15 @@ def parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
         raise FilememError(
             f"the arguments of {name} are no JSON object; send an object."
         )
-    return given
-
-
-def checked(
-    name: str, arguments: dict[str, Any], schema: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of a call, without those that are null or empty.
-
-    A whole number may be written `2.0` or `"2"`, and a text as a number.
-
-    Args:
-        name: of the tool.
-        arguments: as they were sent.
-        schema: a JSON Schema of the tool's arguments.
-
-    Raises:
-        FilememError: the call is wrong; the sentence says how to put it right.
-    """
     known = schema["properties"]
     values: dict[str, Any] = {}
-    for key, value in arguments.items():
+    for key, value in given.items():
         if key not in known:
             raise FilememError(
                 f"{name} has no argument {one_line(key)!r}; "
                 f"its arguments are {', '.join(known)}."
             )
-        is_blank = isinstance(value, str) and not value.strip()
+        is_blank = isinstance(value, str) and not value.strip() and key != "query"
         if value is not None and not is_blank:  # as models fill what they leave out
             check = _text if known[key]["type"] == "string" else _number
             values[key] = check(f"{key} of {name}", value, known[key])

@@ -13,8 +13,8 @@ from filemem.search.results import (
     lay_out,
     merge_evidence,
     put_current_first,
+    put_in_order_of_days,
     put_newest_first,
-    put_plans_in_order,
 )
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.text.dayrange import DayRange
@@ -107,10 +107,10 @@ def test_plans_of_like_strength_stand_in_the_order_of_their_days() -> None:
     soon = hit("soon", 0.5, day_named=DAY.toordinal() + 1)
     asked = hit("asked", 0.6, strength=1.0, day_named=DAY.toordinal() + 3)
     hits = [late, asked, hit("other", 0.55), soon]
-    ordered = put_plans_in_order(hits, DAY)
+    ordered = put_in_order_of_days(hits, DAY)
     assert places(ordered) == ["soon:1", "asked:1", "other:1", "late:1"]
     assert [one.score for one in ordered] == [0.9, 0.6, 0.55, 0.5]
-    assert put_plans_in_order(hits, DAY + dt.timedelta(9)) == hits
+    assert put_in_order_of_days(hits, DAY + dt.timedelta(9)) == hits
     weak = hit(
         "weak",
         0.1,
@@ -119,7 +119,7 @@ def test_plans_of_like_strength_stand_in_the_order_of_their_days() -> None:
     )
     hits.append(weak)
     ordered.append(weak)
-    assert put_plans_in_order(hits, DAY) == ordered
+    assert put_in_order_of_days(hits, DAY) == ordered
 
 
 @pytest.mark.parametrize("held_now", [False, True])
