@@ -186,7 +186,12 @@ _PIECE = re.compile(
 _COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese in it
     f"(?s).*(?:[^\\s#](?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
 )
-MAX_HELD_CHARS = 1_000  # of a word that has not ended
+_OPENED = re.compile(  # what may yet become a pair of marks, or a link
+    r"(?<![\w*])(?:\*(?=[^\s*])|_(?=[^\W_]))[^*_\n]*(?:[*_]\S*)?\Z"
+    r"|\[[^\]\n]*(?:\]\S*)?\Z",
+    re.ASCII,
+)
+MAX_HELD_CHARS = 1_000  # of a word or a pair that has not ended
 
 
 def columns(text: str) -> int:
@@ -208,12 +213,14 @@ class Wrapper:
         self._in_code = False
 
     def feed(self, text: str, *, end: bool = False) -> str:
-        """Return what may be shown now; the last word waits for more, or the `end`."""
+        """Return what may be shown now; the last word waits for more, or the `end`.
+
+        So does what begins a pair of Markdown's marks on its line.
+        """
         came = self._held + text
-        complete = _COMPLETE.match(came)
-        shown = complete.end() if complete else 0
-        if end or len(came) - shown > MAX_HELD_CHARS:
-            shown = len(came)
+        shown = len(came)
+        if not end:
+            shown = _complete(came)
         self._held = came[shown:]
         placed = ""
         for part in re.split("(```)", came[:shown]):
@@ -238,6 +245,18 @@ class Wrapper:
             return f"\n{piece}" if piece else ""
         self._column += columns(piece)
         return piece
+
+
+def _complete(came: str) -> int:
+    """Return how much of a text may be shown before more of it comes."""
+    complete = _COMPLETE.match(came)
+    shown = complete.end() if complete else 0
+    opened = _OPENED.search(came)
+    if opened:
+        shown = min(shown, opened.start())
+    if len(came) - shown > MAX_HELD_CHARS:
+        return len(came)
+    return shown
 
 
 def wrapped(text: str, stream: TextIO) -> str:

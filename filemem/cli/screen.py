@@ -32,6 +32,13 @@ NO_FILE = ("(there is no such file)", "（沒有這個檔案）")
 _MARKS = re.compile(
     r"(?m)^#{1,6} +|(?<![\w*])\*\*(?=\S)|(?<=\S)\*\*(?![\w*])|`", re.ASCII
 )
+# A pair of marks round words; names in code, such as `_x`, are none.
+_EMPHASIS = re.compile(
+    r"(?<![\w*`])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*`])"
+    r"|(?<![\w`])_([^\s_](?:[^_\n]*[^\s_])?)_(?![\w`])",
+    re.ASCII,
+)
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(([^()\s]+)\)")
 # Brackets about a citation, as its number has some of its own.
 _QUOTED = re.compile(
     rf"([(（])?[\[【]{{0,2}}`?({CITED.pattern})`?[\]】]{{0,2}}(?(1)[)）])"
@@ -162,7 +169,9 @@ class Screen:
         """Return a model's text with numbers for what it cites, and no marks."""
         if self._talk.offline:
             return text
-        return _MARKS.sub("", _QUOTED.sub(self._number, text))
+        numbered = _QUOTED.sub(self._number, text)
+        linked = _LINK.sub(r"\1 (\2)", numbered)
+        return _MARKS.sub("", _EMPHASIS.sub(r"\1\2", linked))
 
     def _number(self, cited: re.Match[str]) -> str:
         """Return what stands for a citation: [2], or [2?] if it was not shown."""

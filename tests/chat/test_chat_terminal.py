@@ -104,13 +104,17 @@ def exchange(
 # -- a talk ----------------------------------------------------------------------------
 
 
+MARKED = "* In *late March* , _by hand_ , from [the shop](http://x/a_b_c) : `_x` `y_`."
+PLAIN = "* In late March , by hand , from the shop (http://x/a_b_c) : _x y_."
+
+
 def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> None:
     """The answer is shown without Markdown's marks."""
     look = calls(("grep", {"pattern": "oolong"}), text="\n\nLet me look.\n\n")
     code = "```\n`a ** b`\n```\n"
     server.script(
         look,
-        say("# Tea", f"\n\n**Oolong**, `hot`, 2**4 g.\n{code}\n"),
+        say("# Tea", f"\n\n**Oolong**, `hot`, 2**4 g.\n{code}", *MARKED),
     )
     with chat(store, server) as term:
         greeting = term.expect("\n> ")
@@ -119,7 +123,7 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         assert "/help (帮助) lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
-        told = f"Let me look.\nTea\n\nOolong, hot, 2**4 g.\n{code}"
+        told = f"Let me look.\nTea\n\nOolong, hot, 2**4 g.\n{code}{PLAIN}\n"
         assert answer == f"Which tea?\n{told}> "
         term.type("\x04")
         assert term.end() == 0
