@@ -7,7 +7,7 @@ may be a stranger's.
 
 import contextlib
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem import index
@@ -33,7 +33,7 @@ class CoreMemory(NamedTuple):
     Attributes:
         wishes: the part of the instructions on how to talk.
         profile: the rest of the profile.
-        told: the paths of the memories that the profile tells.
+        told: the paths of the memories that the profile tells; none of one that is cut.
     """
 
     wishes: str
@@ -42,22 +42,30 @@ class CoreMemory(NamedTuple):
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """Return the core memory, read from the files as they are now."""
+    """Return the core memory, read from the files as they are now.
+
+    The profile is cut where it is longer than `profile_tokens` of the settings; of one
+    that cannot be read it says why.
+
+    Args:
+        folder: whose memory it is.
+        today: the day on which a wish must hold, and what is told must not be over.
+    """
     wishes = preferences(folder, today) if folder.is_own else []
-    instructions = _instructions(folder, wishes)
+    lines: list[str] = []
+    told: set[str] = set()
     try:
-        lines = _without_empty_sections(_profile_lines(folder, today, wishes))
-    except NotFound:
-        lines = []
+        told = _read_profile(folder, today, wishes, lines)
     except FilememError as error:
-        return CoreMemory(instructions, str(error), frozenset())
-    text = "\n".join(line.text for line in lines)
+        if not isinstance(error, NotFound):
+            lines.append(str(error))
+    text = "\n".join(lines)
     limit = config.of(folder).profile_tokens
     profile = clip_tokens(text, limit)
-    told = frozenset(line.source for line in lines if line.text in profile)
     if profile != text:
         profile += f"\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
-    return CoreMemory(instructions, profile, told)
+        told = set()
+    return CoreMemory(_instructions(folder, wishes), profile, frozenset(told))
 
 
 def _instructions(folder: Folder, wishes: list[str]) -> str:
@@ -65,71 +73,55 @@ def _instructions(folder: Folder, wishes: list[str]) -> str:
     if not wishes:
         return ""
     listed = "\n".join(f"- {prompt.contained(wish)}" for wish in wishes)
-    template = prompt.template("preferences").strip()
-    return template.replace("{name}", one_line(folder.person)).replace(
-        "{preferences}", listed
-    )
+    told = prompt.template("preferences").strip()
+    told = told.replace("{name}", one_line(folder.person))
+    return told.replace("{preferences}", listed)
 
 
-class ProfileLine(NamedTuple):
-    """A line of the profile as a prompt has it.
-
-    Attributes:
-        text: the line behind its number; a heading has none.
-        source: the path of the memory that it rests on; '' for none.
-        rank: of a heading; else 0.
-    """
-
-    text: str
-    source: str
-    rank: int
-
-
-def _profile_lines(
-    folder: Folder, today: dt.date, wishes: list[str]
-) -> Iterator[ProfileLine]:
-    """Yield the lines of the profile, with their numbers.
+def _read_profile(
+    folder: Folder, today: dt.date, wishes: list[str], shown: list[str]
+) -> set[str]:
+    """Read the profile as a prompt has it: each line with its number.
 
     Marks of sources are left out, blank lines, and the wishes, which the prompt has
-    already; so are lines about what is over or gone.
+    already; so are lines about what is over or gone, and the headings that nothing
+    stands under.
 
     Args:
         folder: whose profile it is.
         today: the day by which something is over.
         wishes: those that the prompt has.
+        shown: the lines, which are added to.
+
+    Returns:
+        The paths of the memories behind the lines.
 
     Raises:
         FilememError: it cannot be read.
     """
+    told: set[str] = set()
+    headings: dict[int, str] = {}  # by their rank; nothing stands under them yet
     memory = folder.memory(PROFILE)
     lines = memory.body.split("\n")
-    for number, line in enumerate(lines, len(memory.lines) - len(lines) + 1):
+    first = len(memory.lines) - len(lines) + 1
+    for number, line in enumerate(lines, first):
         said = plain(SOURCE_MARK.sub("", line)).rstrip()
-        source = "".join(sources(line))
+        behind = sources(line)
         if wish_of(said) in ("", BEGIN, END, *wishes):
             continue
-        if source and not successor(folder, source, today):
+        if not all(successor(folder, path, today) for path in behind):
             continue
         if HEADING.match(said):
             rank = len(said) - len(said.lstrip("#"))
-            yield ProfileLine(said, "", rank)
+            headings = {one: headings[one] for one in headings if one < rank}
+            headings[rank] = said
         else:
-            # The bullet gives way to the number, which costs no more.
-            text = f"{number}. {said.removeprefix('- ')}"
-            yield ProfileLine(text, source, 0)
-
-
-def _without_empty_sections(lines: Iterable[ProfileLine]) -> list[ProfileLine]:
-    """Return the lines without the headings that nothing stands under.
-
-    A heading of a lower rank, and all below it, stands under one of a higher rank.
-    """
-    kept: list[ProfileLine] = []
-    for line in reversed(list(lines)):
-        next_rank = kept[-1].rank if kept else 1
-        if not 0 < next_rank <= line.rank:
-            kept.append(line)
-    return kept[::-1]
+            shown += headings.values()
+            headings = {}
+            # The number stands in the bullet's place, and costs no more.
+            shown.append(f"{number}. {said.removeprefix('- ')}")
+            told.update(behind)
+    return told
 
 
 def preferences(folder: Folder, today: dt.date) -> list[str]:

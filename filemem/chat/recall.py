@@ -25,8 +25,7 @@ MARKS_TOKENS = 24  # around the profile, or what a search found
 MAX_QUOTES = 3  # in an answer without a model
 FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
 FACT_PLACES = 2  # of facts beside a message, behind the best passage
-NOTHING_FOUND = "A search for the last message found nothing."
-ONLY_TOLD = "A search for the last message found only what the profile or a wish says."
+NOTHING_FOUND = "A search for the last message found nothing beyond what stands above."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
 )
@@ -69,17 +68,14 @@ def recall(
     parts = [NEAREST_FOUND]
     wishes = preferences(folder, today) if folder.is_own else []
     facts = _search(folder, message, today, current, path="facts/**")
-    nearest = _with_facts(hits, facts)
-    for hit in nearest:
+    for hit in _with_facts(hits, facts):
         if hit.path in (PROFILE, *told) or wish_of(hit.text) in wishes:
             continue
         parts.append(_item(hit, message, today))
         if len(parts) > 2 and count_tokens("\n".join(parts)) > room_tokens:
             parts.pop()
             break
-    if len(parts) > 1:
-        return "\n".join(parts)
-    return ONLY_TOLD if nearest else ""
+    return "\n".join(parts) if len(parts) > 1 else ""
 
 
 def _with_facts(hits: list[Hit], facts: list[Hit]) -> list[Hit]:

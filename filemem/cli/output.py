@@ -51,25 +51,21 @@ def show(told: Iterator[Line], form: OutputForm, *, talking: bool = False) -> in
     Raises:
         FilememError, OSError: the command fails, which the document says, too.
     """
-    document: list[dict[str, Any]] = []
-    failure: Exception | None = None
-    code = 0
+    document: list[str] = []
     try:
-        code = _tell(told, form, document, talking=talking)
+        return _tell(told, form, document, talking=talking)
     except (FilememError, OSError) as error:
-        document.append({"error": in_words(error)})
-        failure = error
-    if form is OutputForm.DOCUMENT:
-        click.echo("[" + ",\n ".join(map(_as_json, document)) + "]")
-    if failure:
-        raise failure
-    return code
+        document.append(_as_json({"error": in_words(error)}))
+        raise
+    finally:
+        if form is OutputForm.DOCUMENT:
+            click.echo("[" + ",\n ".join(document) + "]")
 
 
 def _tell(
     told: Iterator[Line],
     form: OutputForm,
-    document: list[dict[str, Any]],
+    document: list[str],
     *,
     talking: bool,
 ) -> int:
@@ -87,7 +83,7 @@ def _tell(
         elif form is OutputForm.LINES:
             print_json(item.data)
         elif item.data:
-            document.append(item.data)
+            document.append(_as_json(item.data))
 
 
 def print_json(data: dict[str, Any]) -> None:

@@ -326,7 +326,7 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
         (["Where does Nadia work?", "And since when?"], "2026-05-01-nadia"),
         (["王伟在哪里工作？", "从什么时候开始？"], "2026-05-02-王伟"),
         (["Where does Nadia work?", "Who polished the tuba?"], "tuba-1"),
-        (["你好"], "A search for the last message found nothing."),
+        (["你好"], "found nothing beyond what stands above."),
         (["Good evening, dear!"], "evening"),
     ],
 )
