@@ -9,8 +9,9 @@ import functools
 import getpass
 import os
 import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -101,8 +102,8 @@ class Context:
     def _no_store(self) -> FilememError:
         place = os.path.realpath(os.path.expanduser(self.store_to_begin))
         return FilememError(
-            f"there is no store {place}; make it with filemem init, or name another"
-            " with --store."
+            f"there is no store {place}; make it with filemem init"
+            f" {shlex.quote(self.store_to_begin)}, or name another with --store."
         )
 
     def the_user(self, *, must_exist: bool = True) -> Folder:
@@ -345,11 +346,27 @@ today_option = _kept(
 SHARED = (store_option, user_option, today_option)
 
 
+class _Formatter(click.HelpFormatter):
+    """Gives what options do two thirds of a line, however narrow the terminal is."""
+
+    def write_dl(
+        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        super().write_dl(rows, min(col_max, self.width // 3), col_spacing)
+
+
+class HelpContext(click.Context):
+    """A command's context, whose help fits a narrow terminal."""
+
+    formatter_class = _Formatter
+
+
 def with_shared_options(command: click.Command) -> click.Command:
     """Return the command, and those of its group, with the SHARED options.
 
     Of one before and one after a command's name the later one counts.
     """
+    command.context_class = HelpContext
     for option in SHARED:
         option(command)
     if isinstance(command, click.Group):

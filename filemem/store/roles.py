@@ -24,7 +24,7 @@ ASSISTANT = Role.ASSISTANT.value
 TOOL = Role.TOOL.value
 """The speaker under which an intake writes a tool's call and its answer."""
 
-ROLE_NAMES = frozenset({"assistant", "document", "system", "tool", "user"})
+ROLE_NAMES = frozenset("assistant developer document function system tool user".split())
 """Names of roles, under which no person is written or has a folder."""
 
 # A session that came in from elsewhere has an `origin`. Whoever wrote it wrote no

@@ -103,6 +103,8 @@ def test_the_list_of_commands_is_that_of_the_commands() -> None:
 def test_every_commands_help_shows_an_example(name: str) -> None:
     out = run(name, "-h").output
     assert f"  Example: filemem {name}" in out
+    narrow = CliRunner().invoke(cli, [name, "-h"], terminal_width=40).output
+    assert max(map(len, narrow.splitlines())) <= 40
     assert not re.search(r"(?m)^  \w.*\.\.\.$", out), "nothing is cut off"
     assert "--store FOLDER" in out and "--user NAME" in out
     for parameter in command(name).params:
@@ -199,12 +201,13 @@ def test_a_new_store_is_of_the_login_and_empty_and_well(here: Path) -> None:
     (here / "memory_store").rename(here / "elsewhere")
     missing = told(run("search", "tea", HOME=str(here)))
     assert (
-        f"there is no store {here}/memory_store; make it with filemem init" in missing
+        f"there is no store {here}/memory_store; make it with filemem init memory_store"
+        in missing
     )
     assert f"Created {here}/memory_store/" in run("init", HOME=str(here)).output
     status = run("status", LOGNAME="ann")
     assert status.return_value == 0 and "There is nobody in" in status.output
-    role = told(run("remember", "A", LOGNAME="user"))
+    role = told(run("remember", "A", LOGNAME="Developer"))
     assert "there is nobody in" in role and "name yourself with --user" in role
     new = run(
         "remember", "Plays", "the", "tuba.", "--today", "2026-11-20", LOGNAME="ann"
@@ -233,7 +236,9 @@ def test_a_slip_in_the_stores_name_makes_no_new_store(here: Path, line: str) -> 
     words = line.split()
     sentence = told(run(*words, "--store", "memroy_store", "--user", "ann"))
     place = f"{here}/memroy_store"
-    assert sentence.startswith(f"there is no store {place}; make it with filemem init")
+    assert sentence.startswith(
+        f"there is no store {place}; make it with filemem init m"
+    )
     assert not (here / "memroy_store").exists()
     if words[0] in ("remember", "chat"):
         made = run(*words, "--store", "new", "--user", "ann", "--new").stderr
