@@ -4,6 +4,7 @@ A reader takes a path and returns a Bench. Nothing is downloaded; README.md says
 """
 
 import datetime as dt
+import gzip
 import json
 import re
 from pathlib import Path
@@ -190,9 +191,12 @@ def _locomo_question(
 
 
 def longmemeval(path: str) -> Bench:
-    """LongMemEval's JSON, S or oracle: a history for each question."""
+    """LongMemEval's JSON, S or oracle, perhaps in gzip: a history for each question."""
     histories, questions = {}, []
-    for one in json.loads(Path(path).read_text(encoding="utf-8")):
+    opened = gzip.open if path.endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        asked_of = json.load(file)
+    for one in asked_of:
         id, sessions, told = one["question_id"], [], []
         for number, raw in enumerate(one["haystack_sessions"]):
             at, name = (

@@ -37,7 +37,6 @@ METRICS = [mean(), stderr(cluster="history"), grouped(mean(), "kind")]
 LAX = {
     "locomo": "generous",
     "lifebench": "generous",
-    "assistant": "generous",
     "life": "patterns",
     "beam": "rubric",
 }

@@ -7,6 +7,7 @@ files. Nothing here needs Inspect.
 """
 
 import datetime as dt
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -43,10 +44,10 @@ def test_locomo() -> None:
     assert bench.questions[4].asked == second.at
 
 
-def test_longmemeval() -> None:
+def test_longmemeval(tmp_path: Path) -> None:
     """A history a question, in order of time.
 
-    Abstention is known by its id, evidence by its mark.
+    Abstention is known by its id, evidence by its mark. It may come in gzip.
     """
     bench = read("longmemeval", "longmemeval.json")
     told = bench.histories["lme_2"]
@@ -57,6 +58,9 @@ def test_longmemeval() -> None:
     first = bench.questions[0]
     assert first.evidence == ("I keep my sourdough starter in a blue jar.",)
     assert first.asked == dt.datetime(2024, 6, 1, 10, 0)
+    packed = tmp_path / "s.json.gz"
+    packed.write_bytes(gzip.compress((SAMPLES / "longmemeval.json").read_bytes()))
+    assert data.longmemeval(str(packed)) == bench
 
 
 def test_lifebench() -> None:
