@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from filemem.learn import profile
-from filemem.learn.decide import KnownMemories, machine_of, said_in
+from filemem.learn.decide import KnownMemories, machine_of
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
@@ -55,7 +55,7 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     owner = display(known.folder.name)
     memories = known.by_day()
     for one in memories if len(memories) > 1 else ():
-        text = plain(said_in(one))
+        text = plain(one.statement)
         known_as = digest(f"{live(one.path)}\0{text}")
         is_asked_for = not one.sources and not machine_of(one)
         if one.kind == Kind.FACTS and is_asked_for and known_as not in log.read:
@@ -114,7 +114,7 @@ def build_request(
         request.memories[label] = memory
         until = memory.metadata.get("valid_until")
         end = f", until {until}" if until else ""
-        text = plain(said_in(memory))
+        text = plain(memory.statement)
         listed.append(f"{label} ({known.since(memory)}{end}): {text}")
     if listed:
         lines.append("The memories, each with the day of its last word and any end:")

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Self
+from typing import Self
 
 from filemem.errors import FilememError
 from filemem.learn.log import LearnLog
@@ -30,14 +30,6 @@ from filemem.text.terms import content, fold
 MAX_SHOWN_WHOLE = 100  # memories that are all shown beside what was said
 MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
-
-
-class Said(NamedTuple):
-    """A memory, if it counts, with its kind and what it says, letter by letter."""
-
-    memory: Memory | None
-    kind: str = ""
-    letters: str = ""
 
 
 class KnownMemories:
@@ -66,39 +58,39 @@ class KnownMemories:
 
         What was read of an unchanged file is kept with the folder.
         """
-        before: dict[Stat, Said] = self.folder.cached.get("known", {})
-        now: dict[Stat, Said] = {}
+        before: dict[Stat, Memory | None] = self.folder.cached.get("known", {})
+        now: dict[Stat, Memory | None] = {}
         for stat in sorted(self.folder.files(*DISTILLED)):
             is_known = stat in before
             now[stat] = before[stat] if is_known else self._parsed(stat.path)
         self.folder.cached["known"] = now
         self._memories = {}
         self._paths = {}
-        for stat, said in now.items():
-            self._put(stat.path, said)
+        for stat, memory in now.items():
+            self._put(stat.path, memory)
         return self
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
-        said = self._parsed(path)
+        memory = self._parsed(path)
         self._memories.pop(path, None)
-        self._put(path, said)
-        return said.memory
+        self._put(path, memory)
+        return memory
 
-    def _put(self, path: str, said: Said) -> None:
+    def _put(self, path: str, memory: Memory | None) -> None:
         """Know a memory by its path and by what it says."""
-        if said.memory:
-            self._memories[path] = said.memory
-            self._paths[said.kind, said.letters] = path
+        if memory:
+            self._memories[path] = memory
+            self._paths[memory.kind, _letters(memory.statement)] = path
 
-    def _parsed(self, path: str) -> Said:
-        """Return the fact or lesson at a path; none if it is superseded or empty."""
+    def _parsed(self, path: str) -> Memory | None:
+        """Return the fact or lesson at a path; None if it is superseded or empty."""
         memory = None
         if kind_of(path) in DISTILLED:
             memory = self.folder.find(path)
         if not memory or validity.fate(memory.metadata) or not memory.passages:
-            return Said(None)
-        return Said(memory, memory.kind, _letters(said_in(memory)))
+            return None
+        return memory
 
     def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.
@@ -114,22 +106,22 @@ class KnownMemories:
         known = self._paths.get((kind, letters), "")
         for path in (known, *self._named(kind, text)):
             memory = self.read(path)
-            if memory and _letters(said_in(memory)) == letters:
+            if memory and _letters(memory.statement) == letters:
                 return memory
         return None
 
     def _named(self, kind: str, text: str) -> list[str]:
-        """Return the files with the name of a memory that says this, live ones first.
+        """Return the files with the name of a memory that says this.
 
         Args:
             kind: `facts` or `lessons`.
             text: what it says.
         """
-        words = facts.first_words(kind, plain(text), self._owner)
+        name = facts.name(kind, text, dt.date.min, self._owner)
+        words = name.split("-", 3)[3].removesuffix(".md")  # behind the day
         named = re.compile(rf"{kind}/.*-{re.escape(words)}(-\d+)?\.md")
         found = [path for path in self._listed if words in path]
-        named_so = [path for path in found if named.fullmatch(live(path))]
-        return sorted(named_so, reverse=True)
+        return [path for path in found if named.fullmatch(live(path))]
 
     @cached_property
     def _listed(self) -> list[str]:
@@ -177,7 +169,7 @@ class KnownMemories:
         if len(chosen) <= MAX_SHOWN_WHOLE:
             return chosen
         said = content("\n".join(texts))
-        words = {one.path: content(plain(said_in(one))) for one in chosen}
+        words = {one.path: content(plain(one.statement)) for one in chosen}
         counts = Counter(word for own in words.values() for word in own)
         scores = Counter[str]()
         for path, own in words.items():
@@ -233,7 +225,7 @@ class KnownMemories:
         is_one = len(targets) == 1 and bool(targets[0].sources)
         if is_update and is_one and self.is_ours(targets[0]):
             return Decision(Action.UPDATE, targets[0].path, claim)
-        path = facts.name(claim.kind, plain(claim.text), claim.day, self._owner)
+        path = facts.name(claim.kind, claim.text, claim.day, self._owner)
         action = Action.SUPERSEDE if ended else Action.ADD
         return Decision(action, path, claim, replaces=ended)
 
@@ -280,11 +272,6 @@ class KnownMemories:
         return Decision(Action.NOOP, same.path, claim, reason, others)
 
 
-def said_in(memory: Memory) -> str:
-    """Return what a memory says, on one line."""
-    return " ".join(memory.body.split())
-
-
 def is_pinned(memory: Memory) -> bool:
     """Tell whether a memory never changes."""
     return bool(memory.metadata.get("pinned"))
@@ -301,7 +288,7 @@ def machine_of(memory: Memory) -> str:
 def _is_corrected(same: Memory, claim: Claim) -> bool:
     """Tell whether a claim puts accents, case or points right in what says the same."""
     is_target = same.path in claim.targets
-    return is_target and plain(said_in(same)) != plain(claim.text)
+    return is_target and plain(same.statement) != plain(claim.text)
 
 
 @lru_cache(maxsize=10_000)

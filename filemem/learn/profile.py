@@ -21,7 +21,6 @@ from functools import partial
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.sessions import display
@@ -111,7 +110,7 @@ def _revised(
         memory = successor(folder, path, today)
         place = live(memory.path) if memory else ""
         if memory and section and place not in sources(own):
-            said = one_line(said_in(memory), MAX_FACT_CHARS)
+            said = one_line(memory.statement, MAX_FACT_CHARS)
             lines[place] = (section, f"- {said} <!-- {place} -->")
     # Noted first, so that a run that is killed here leaves no line of the program's
     # that it does not know.

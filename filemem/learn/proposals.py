@@ -9,12 +9,10 @@ to forget that was told in talk lies in `proposed/forget/`. No search reads thes
 from dataclasses import dataclass
 
 from filemem.learn.claims import FORGET
-from filemem.learn.decide import said_in
 from filemem.learn.log import LearnLog
 from filemem.learn.records import Action, Decision
 from filemem.learn.sessions import display, speaker
 from filemem.store import facts
-from filemem.store.facts import plain
 from filemem.store.fields import texts
 from filemem.store.folder import PROPOSED, Folder
 from filemem.store.memory import LARGEST, Memory, parse
@@ -66,7 +64,7 @@ def read(folder: Folder, path: str) -> Proposal:
     return Proposal(
         path=path,
         memory=memory,
-        text=said_in(memory),
+        text=memory.statement,
         fault=str(front.get("why") or ""),
         supersedes=tuple(texts(front.get("supersedes"))),
         forgets=tuple(texts(front.get(FORGET))),
@@ -94,7 +92,7 @@ def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
         if target.startswith(f"{PROPOSED}/"):
             ended.append(target.removeprefix(f"{PROPOSED}/"))
     page = claim.page(supersedes=tuple(ended), why=fault, section=claim.section)
-    name = facts.name(claim.kind, plain(claim.text), claim.day, display(folder.person))
+    name = facts.name(claim.kind, claim.text, claim.day, display(folder.person))
     path = folder.create(f"{PROPOSED}/{name}", page)
     log.add([{"proposal": path, "from": claim.origins}])
     return path

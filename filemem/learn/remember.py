@@ -8,7 +8,7 @@ from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
-from filemem.learn.decide import KnownMemories, said_in
+from filemem.learn.decide import KnownMemories
 from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
@@ -209,7 +209,7 @@ def take_in(
     named = [one for one in texts(wanted.front.get("supersedes")) if one != live(path)]
     writer = Writer(user, log, at, Applied(paths=[path]))
     ended = writer.supersede(named, path, since)
-    claim = Claim(said_in(wanted), day)
+    claim = Claim(wanted.statement, day)
     writer.done.decisions.append(Decision(action, path, claim, replaces=ended))
     if live(path) not in log.written:
         log.note_accepted(live(path), at.date())

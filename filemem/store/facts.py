@@ -29,16 +29,11 @@ def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
         day: its own.
         owner: whose memory it is; the name in front is left out.
     """
-    return f"{kind}/{day:%Y}/{day}-{first_words(kind, text, owner)}.md"
-
-
-def first_words(kind: str, text: str, owner: str = "") -> str:
-    """Return the words in the name of a memory, as in `name`."""
     said = _without_owner(plain(text), owner)
     words = slug(said, MAX_NAME_CHARS).split("-")
     while len(words) > MIN_NAME_WORDS and words[-1] in STOP:
         words.pop()
-    return "-".join(words) or type_of(kind)
+    return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or type_of(kind)}.md"
 
 
 def _without_owner(text: str, owner: str) -> str:

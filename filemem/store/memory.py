@@ -227,6 +227,11 @@ class Memory:
             return str(self.front_matter.values.get("text") or "")
         return "\n".join(self.lines[self._body_start :])
 
+    @cached_property
+    def statement(self) -> str:
+        """What it says, on one line."""
+        return " ".join(self.body.split())
+
     @property
     def own_title(self) -> str:
         """What the front matter calls it, or ''."""
