@@ -30,7 +30,6 @@ from filemem.learn import consolidate as reading
 from filemem.learn import proposals
 from filemem.learn import remember as keeping
 from filemem.learn.consolidate import cost
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked
@@ -44,6 +43,7 @@ from filemem.store.folder import (
     Progress,
     no_progress,
 )
+from filemem.store.learned import LearnLog
 from filemem.store.problems import bundle_problems
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line

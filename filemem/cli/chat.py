@@ -29,11 +29,11 @@ from filemem.forget.sweep import waiting_line
 from filemem.index import vectors
 from filemem.jobs import JobRun
 from filemem.learn import background
-from filemem.learn.log import LearnLog
 from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
 from filemem.store import config, transcript, usage
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens, counted, first_few, one_line

@@ -19,11 +19,11 @@ from filemem.cli.context import (
 from filemem.cli.output import Output, choose, dim, say, say_dim
 from filemem.errors import NotFound
 from filemem.learn import proposals, remember
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.store.facts import page
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.problems import problems_of

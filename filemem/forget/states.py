@@ -24,10 +24,10 @@ from filemem.search import validity
 from filemem.store import compactions, config, recalls, usage
 from filemem.store.fields import MAX_YAML_CHARS, texts
 from filemem.store.folder import Folder, Progress, Stat, no_progress
+from filemem.store.learned import LearnLog
 from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
 from filemem.store.paths import DISTILLED, PROFILE, Kind, is_archived, kind_of, live
 from filemem.store.recalls import RecallHistory
-from filemem.store.written import Written, written
 from filemem.text import dates
 from filemem.text.plain import counted, digest, first_few
 
@@ -151,7 +151,7 @@ class _Observer:
         self.clock = Clock(usage.days_of_use(folder))
         self.recalls = recalls.recalled(folder)
         self.summarised = compactions.compacted(folder)
-        self.written = written(folder)
+        self.log = LearnLog.of(folder)
         self.profile_sources = set[str]()
         profile = folder.find(PROFILE)
         if profile:
@@ -196,15 +196,12 @@ class _Observer:
             returns=returns,
         )
 
-    def _written(self, memory: Memory) -> Written:
-        return self.written.get(live(memory.path), Written())
-
     def _own_digest(self, memory: Memory) -> str:
         """Return the digest of a file that is the person's; '' for the program's: a
         summary, a conversation, the profile, a memory as it was left or superseded."""
         is_told = memory.kind in (Kind.SUMMARIES, Kind.SESSIONS)
         is_machines = is_told or memory.path == PROFILE
-        is_left = self._written(memory).has(memory.data)
+        is_left = self.log.is_untouched(memory.path, memory.data)
         if is_machines or is_left or "superseded_by" in memory.metadata:
             return ""
         return digest(memory.data)
@@ -219,7 +216,7 @@ class _Observer:
             memory.date,
             *(span.end for span in dates.settled(said, memory.date)),
             *(memory.metadata.get(key, memory.date) for key in _DAYS),
-            min(self._written(memory).days, default=memory.date),
+            min(self.log.written_of(memory.path).days, default=memory.date),
         )
         importance = memory.metadata.get("importance", IMPORTANCE)
         stability_days = first_stability(importance, self.settings.stability_days)

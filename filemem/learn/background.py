@@ -9,12 +9,12 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from filemem.errors import FilememError
-from filemem.learn.log import LearnLog
 from filemem.learn.sessions import unread
 from filemem.llm.choice import OfflineModel
 from filemem.llm.model import Model
 from filemem.store import config, files
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.text.plain import one_line
 
 NEWS = "news.txt"  # in the bookkeeping: one line for the next chat

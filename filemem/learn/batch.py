@@ -8,10 +8,10 @@ from itertools import groupby
 
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories, machine_of
-from filemem.learn.log import LearnLog, digest
 from filemem.learn.sessions import SaidTurn, Session, display
 from filemem.llm import prompt
 from filemem.store.facts import plain
+from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import Memory
 from filemem.store.paths import PROFILE, Kind, live
 from filemem.text import dates

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from filemem.learn.batch import Request, labels
-from filemem.learn.log import digest
 from filemem.learn.records import Action, Claim
 from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
+from filemem.store.learned import digest
 from filemem.store.paths import Kind
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT

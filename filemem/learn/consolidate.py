@@ -15,7 +15,6 @@ from filemem.learn import profile
 from filemem.learn.batch import asked_for, batches, build_request, session_of
 from filemem.learn.claims import Noted, read_answer
 from filemem.learn.decide import KnownMemories
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Claim, Decision
 from filemem.learn.remember import take_in
@@ -26,6 +25,7 @@ from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError, PromptTooLong, Reply
 from filemem.store import config
 from filemem.store.folder import Folder, JobDone, Progress, no_progress
+from filemem.store.learned import LearnLog
 from filemem.store.paths import DISTILLED, kind_of, live
 from filemem.text.plain import count_tokens, counted
 

@@ -15,13 +15,13 @@ from functools import cached_property, lru_cache
 from typing import Self
 
 from filemem.errors import FilememError
-from filemem.learn.log import LearnLog
 from filemem.learn.records import WAITING, Action, Claim, Decision
 from filemem.learn.sessions import display
 from filemem.search import validity
 from filemem.store import facts
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
+from filemem.store.learned import LearnLog
 from filemem.store.memory import Memory
 from filemem.store.paths import DISTILLED, Kind, archived, kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers

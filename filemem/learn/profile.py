@@ -21,7 +21,6 @@ from functools import partial
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.sessions import display
 from filemem.llm import prompt
@@ -31,6 +30,7 @@ from filemem.search.validity import fate
 from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS, page
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.paths import PROFILE, Kind, live
 from filemem.store.profile_sections import BEGIN, END, HEADING, SECTIONS, section_of

@@ -9,12 +9,12 @@ to forget that was told in talk lies in `proposed/forget/`. No search reads thes
 from dataclasses import dataclass
 
 from filemem.learn.claims import FORGET
-from filemem.learn.log import LearnLog
 from filemem.learn.records import Action, Decision
 from filemem.learn.sessions import display, speaker
 from filemem.store import facts
 from filemem.store.fields import texts
 from filemem.store.folder import PROPOSED, Folder
+from filemem.store.learned import LearnLog
 from filemem.store.memory import LARGEST, Memory, parse
 
 _NOT_KEPT = (b"why:", b"confidence:")

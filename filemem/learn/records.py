@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from filemem.learn.log import Origin
 from filemem.store import facts
 from filemem.store.frontmatter import quoted
+from filemem.store.learned import Origin
 from filemem.store.paths import Kind, live
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
 from filemem.learn.decide import KnownMemories
-from filemem.learn.log import LearnLog, digest
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import NEW, Action, Claim, Decision
@@ -18,6 +17,7 @@ from filemem.store import files
 from filemem.store.fields import DESCRIBING, OF_FACTS, texts
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
+from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import Memory
 from filemem.store.paths import Kind, live
 from filemem.text.plain import one_line, printable

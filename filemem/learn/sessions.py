@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
-from filemem.learn.log import NOT_READ, LearnLog, ReadFile, digest
 from filemem.store.folder import Folder, Stat
+from filemem.store.learned import NOT_READ, LearnLog, ReadFile, digest
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import Kind, is_archived, live, when_of

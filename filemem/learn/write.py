@@ -7,11 +7,11 @@ from functools import partial
 
 from filemem.errors import Changed, FilememError, Refused
 from filemem.learn import proposals
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.store.memory import Memory
 from filemem.store.paths import DISTILLED, archived, kind_of, live
 

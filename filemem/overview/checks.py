@@ -11,7 +11,6 @@ from filemem.store import saved_over
 from filemem.store.config import ConfigError
 from filemem.store.fields import texts
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
-from filemem.store.logs import Log
 from filemem.store.memory import (
     LARGEST,
     NAMELESS,
@@ -24,7 +23,6 @@ from filemem.store.paths import PROFILE, archived, live
 from filemem.store.problems import problems_of, strays
 from filemem.text.plain import counted, one_line
 
-WITHHELD = "withheld.log"  # in which earlier versions noted what they hid
 REFERENCES = ("source", "supersedes", "superseded_by")
 _COPY = re.compile(
     r"(.+?)"
@@ -49,7 +47,6 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     paths = folder.paths()
     references = _References(folder, paths)
     found = list(strays(folder))
-    found += _withheld(folder)
     found += _saved_over(folder)
     found += _long_profile(folder)
     for done, path in enumerate(paths, 1):
@@ -88,26 +85,6 @@ def _conflict_copy(path: str) -> Iterator[Problem]:
         what = "a copy of a file that two machines had changed"
         remedy = f"bring both together in {original}, delete this"
         yield Problem(path, 1, what, remedy)
-
-
-def _withheld(folder: Folder) -> Iterator[Problem]:
-    """Yield a problem for each place that an earlier version hid instead of deleting.
-
-    A later entry `released` takes back what the same turn had asked for.
-    """
-    asked: dict[str, set[str]] = {}
-    with contextlib.suppress(FilememError, OSError):
-        for entry in Log(folder, WITHHELD, ("at", "how", "by", "place")).entries():
-            turn = str(entry.get("by"))
-            if entry.get("how") == "released":
-                asked.pop(turn, None)
-            else:
-                asked.setdefault(turn, set()).add(str(entry.get("place")))
-    for place in set().union(*asked.values()):
-        shown = one_line(place)
-        what = f"a chat was asked to forget {shown}, and an earlier version only hid it"
-        remedy = f"filemem forget {shown}, or delete this file to keep it"
-        yield Problem(f"{BOOKKEEPING}/{WITHHELD}", 1, what, remedy)
 
 
 def _saved_over(folder: Folder) -> Iterator[Problem]:

@@ -28,9 +28,9 @@ from filemem.git.history import ATTRIBUTES, IGNORE, History
 from filemem.git.job_frame import RECOVERED, JobFrame, recover
 from filemem.git.setup import set_up
 from filemem.jobs import JobRun, forget
-from filemem.learn.log import LOG_NAME
 from filemem.learn.remember import remember
 from filemem.store.folder import BOOKKEEPING, Folder
+from filemem.store.learned import LOG_NAME
 from filemem.store.transcript import Transcript
 from filemem.store.users import StoreFolder
 

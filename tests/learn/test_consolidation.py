@@ -36,7 +36,6 @@ from scripted_server import ScriptedServer, fail, say
 from filemem import FilememError, Store
 from filemem.chat.core_memory import core_memory
 from filemem.learn import consolidate, proposals
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import Action, Claim, Decision
 from filemem.learn.remember import Asked, remember, remember_all
@@ -44,6 +43,7 @@ from filemem.llm.client import OpenAIModel
 from filemem.llm.model import FailFastModel, PromptTooLong, Reply, ToolCall, Usage
 from filemem.reports import report_of
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.store.profile_sections import BEGIN, END
 from filemem.store.users import StoreFolder
 from filemem.text.quotes import stands_in

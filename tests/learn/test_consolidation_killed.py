@@ -8,8 +8,8 @@ from programs import filemem, lay
 
 from filemem import index
 from filemem.learn import consolidate
-from filemem.learn.log import LOG_NAME, LearnLog
 from filemem.overview import problems
+from filemem.store.learned import LOG_NAME, LearnLog
 from filemem.store.users import StoreFolder
 
 PLACE = Path(__file__).parents[1] / "support/crash_driver.py"

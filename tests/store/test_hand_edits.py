@@ -11,8 +11,8 @@ from conversations import remembered as consolidated
 from reader import Reader, note
 
 from filemem.learn import proposals
-from filemem.learn.log import LOG_NAME
 from filemem.store.folder import Folder
+from filemem.store.learned import LOG_NAME
 from filemem.store.users import StoreFolder
 
 remembered = functools.partial(

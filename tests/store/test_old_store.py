@@ -56,12 +56,10 @@ def old(tmp_path: Path) -> Old:
 
 
 def test_it_is_read_and_searched(old: Old) -> None:
-    """What it only hid is found, and named."""
     assert "allergic to hazelnuts" in old("search", "What is Mara allergic to?")
     assert "上海" in old("search", "妹妹住在哪里")
     assert "2026-03-02-0930" in old("grep", "cellist in the city", "--json-lines")
     assert "240 euros" in old("call", "grep", '{"pattern": "euros"}')
-    assert "filemem forget sessions/2026/" in old("check")
     assert "cellist" in old("open", SESSION)
     assert "Remember: Mara is allergic to hazelnuts." in old("log")
 

@@ -9,11 +9,11 @@ from typing import Any
 from reader import Note, Reader
 
 from filemem.learn import consolidate, proposals, remember
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.learn.records import WRITTEN, Decision
 from filemem.store import transcript
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.store.passages import format_turn
 from filemem.store.roles import ASSISTANT
 

@@ -24,12 +24,12 @@ from scripted_server import ScriptedServer, calls
 
 from filemem import Store
 from filemem.learn import consolidate, proposals, remember, sessions
-from filemem.learn.log import LearnLog
 from filemem.learn.outcome import Applied
 from filemem.llm import prompt
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import Model, Reply
 from filemem.store.folder import Folder
+from filemem.store.learned import LearnLog
 from filemem.store.transcript import Transcript
 from filemem.text.plain import count_tokens, digest
 from filemem.text.quotes import comparable

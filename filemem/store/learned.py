@@ -27,6 +27,7 @@ import datetime as dt
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from filemem.store.folder import Folder
@@ -62,6 +63,19 @@ NOT_READ = ReadFile(0, "", 0)
 """Stands for a file of which not all was read."""
 
 
+@dataclass
+class Written:
+    """What the program has written of one memory.
+
+    Attributes:
+        digests: of its file as the program once left it.
+        days: on which it did; earlier versions noted none.
+    """
+
+    digests: set[str] = field(default_factory=set)
+    days: list[dt.date] = field(default_factory=list)
+
+
 class LearnLog:
     """The log of one user, read on where it was read before in this process.
 
@@ -70,7 +84,7 @@ class LearnLog:
         read: the digests of the turns that were read.
         files: the sessions that were read, by path.
         unreadable: how often no answer about a session was understood.
-        written: the digests that each memory of the program's once had.
+        written: what the program has written, by its live path.
         lines: the digests of the program's lines in the profile.
         made: the memory or the proposal that was made of a turn, by what it says.
     """
@@ -93,7 +107,7 @@ class LearnLog:
         self.read: set[str] = set()
         self.files: dict[str, ReadFile] = {}
         self.unreadable = Counter[str]()
-        self.written: dict[str, set[str]] = {}
+        self.written: dict[str, Written] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
 
@@ -140,7 +154,11 @@ class LearnLog:
 
     def is_untouched(self, path: str, data: bytes) -> bool:
         """Tell whether a memory is exactly as the program left it once."""
-        return digest(data) in self.written.get(live(path), ())
+        return digest(data) in self.written_of(path).digests
+
+    def written_of(self, path: str) -> Written:
+        """Return what the program has written of the memory at a path, if anything."""
+        return self.written.get(live(path), Written())
 
     def _take_in(self, entry: dict[str, Any]) -> None:
         noted = str(entry.get("digest", ""))
@@ -155,8 +173,10 @@ class LearnLog:
         elif "proposal" in entry:
             self._note_origins(entry["from"], entry["proposal"])
         elif "wrote" in entry:
-            self.written.setdefault(entry["wrote"], set()).add(noted)
+            written = self.written.setdefault(entry["wrote"], Written())
+            written.digests.add(noted)
             self._note_origins(entry["from"], entry["wrote"])
+            written.days.append(dt.date.fromisoformat(entry["on"]))
 
     def _note_origins(self, origins: Iterable[Iterable[str]], path: str) -> None:
         for turn, text in origins:
