@@ -23,7 +23,7 @@ from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
 from filemem.store.learned import LearnLog
 from filemem.store.memory import Memory
-from filemem.store.paths import DISTILLED, Kind, archived, kind_of, live, when_of
+from filemem.store.paths import DISTILLED, Kind, archived, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
@@ -58,39 +58,35 @@ class KnownMemories:
 
         What was read of an unchanged file is kept with the folder.
         """
-        before: dict[Stat, Memory | None] = self.folder.cached.get("known", {})
-        now: dict[Stat, Memory | None] = {}
-        for stat in sorted(self.folder.files(*DISTILLED)):
-            is_known = stat in before
-            now[stat] = before[stat] if is_known else self._parsed(stat.path)
-        self.folder.cached["known"] = now
+        before: dict[Stat, Memory] = self.folder.cached.get("known", {})
+        now: dict[Stat, Memory] = {}
         self._memories = {}
         self._paths = {}
-        for stat, memory in now.items():
-            self._put(stat.path, memory)
+        for stat in sorted(self.folder.files(*DISTILLED)):
+            memory = before.get(stat) or self.folder.find(stat.path)
+            if memory:
+                now[stat] = memory
+                self._put(stat.path, memory)
+        self.folder.cached["known"] = now
         return self
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
-        memory = self._parsed(path)
         self._memories.pop(path, None)
-        self._put(path, memory)
-        return memory
-
-    def _put(self, path: str, memory: Memory | None) -> None:
-        """Know a memory by its path and by what it says."""
+        memory = self.folder.find(path)
         if memory:
+            self._put(path, memory)
+        return self._memories.get(path)
+
+    def _put(self, path: str, memory: Memory) -> None:
+        """Know a fact or lesson by its path and by what it says.
+
+        One that is superseded or empty is not known.
+        """
+        is_over = validity.fate(memory.metadata)
+        if memory.kind in DISTILLED and memory.passages and not is_over:
             self._memories[path] = memory
             self._paths[memory.kind, _letters(memory.statement)] = path
-
-    def _parsed(self, path: str) -> Memory | None:
-        """Return the fact or lesson at a path; None if it is superseded or empty."""
-        memory = None
-        if kind_of(path) in DISTILLED:
-            memory = self.folder.find(path)
-        if not memory or validity.fate(memory.metadata) or not memory.passages:
-            return None
-        return memory
 
     def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.

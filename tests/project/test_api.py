@@ -535,7 +535,7 @@ def test_all_are_maintained_though_one_fails(tmp_path: Path) -> None:
         store.user(name).remember("Keeps bees.")
     told = []
     with StoreFolder(tmp_path).folder("bo").job_lock():
-        found = store.maintain(on_error=lambda *what: told.append(what))
+        found = store.maintain(on_error=lambda *what: told.append(what), wait=0)
     assert found["ann"] == Report()
     assert f"process {os.getpid()}, since 20" in found["bo"].error
     assert [name for name, _ in told] == ["bo"] and isinstance(told[0][1], Busy)
@@ -556,9 +556,8 @@ def test_a_job_waits_for_another_as_long_as_it_is_told(tmp_path: Path) -> None:
         functools.partial(store.delete, "ann"),
     ]
     with StoreFolder(tmp_path).folder("ann").job_lock():
-        assert "since" in store.maintain(wait=0)["ann"].error
         for job in jobs:
-            with pytest.raises(Busy, match=f"process {os.getpid()}, since 20"):
+            with pytest.raises(Busy, match=", since 20"):
                 job(wait=0)
     assert ann.open_file(path).text
 
@@ -651,10 +650,11 @@ def test_a_disk_that_refuses_is_one_error_with_its_cause(nora: User) -> None:
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path, checker: str) -> None:
     """And nothing else does, of that and of what the README and the manual show."""
-    code = "from filemem import Store\nimport filemem\n"
-    code += (
-        "Store('m', clock=None).user('a').remember('x').path.upper()\nfilemem.Sture\n"
-    )
+    code = """import filemem
+from filemem import Store
+Store('m', clock=None).user('a').remember('x').path.upper()
+filemem.Sture
+"""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     [first] = re.findall(r"(?ms)^```python\n(.*?)^```$", readme)
     [agent] = re.findall(r"(?ms)^```python agent\n(.*?)^```$", MANUAL)
@@ -662,12 +662,10 @@ def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path, checker: str) -> N
     for number, block in enumerate([code, first + agent, *BLOCKS]):
         examples.append(tmp_path / f"block{number}.py")
         examples[-1].write_text(block)
-    check = [sys.executable, "-m", checker]
-    if subprocess.run([*check, "--version"], capture_output=True).returncode:
-        pytest.skip(f"{checker} is not installed")
+    pytest.importorskip(checker)
     # With the settings of the project, which are strict, so that mypy's cache serves.
     done = subprocess.run(
-        [*check, *examples],
+        [sys.executable, "-m", checker, *examples],
         cwd=ROOT,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
         capture_output=True,
