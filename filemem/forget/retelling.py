@@ -104,7 +104,7 @@ def _sentences(source: Source) -> Iterator[Bullet]:
         if Role.PERSON in roles.values() and roles[turn.speaker] is not Role.PERSON:
             continue
         speaker = one_line(turn.speaker, MAX_SPEAKER_CHARS)
-        words = terms.split_captions(turn.text).speech
+        words = terms.CAPTION.sub(" ", turn.text)
         for sentence in _SENTENCE_END.split(words):
             text = redact(escape_controls(" ".join(sentence.split()))).text
             if re.search(r"\w", text):

@@ -241,7 +241,7 @@ class Corpus:
     # -- words ---------------------------------------------------------------------
 
     def concept(self, stem: str) -> list[str]:
-        """Return the tokens that share a stem; those of captions begin with `[`."""
+        """Return the tokens that share a stem."""
         return list(self._tokens(f"{stem}\0"))
 
     def frequency(self, token: str) -> int:
@@ -273,8 +273,8 @@ class Corpus:
             word: a folded word.
             limit: how many are returned; the nearest come first.
         """
-        tokens = {token.removeprefix("[") for token in self._tokens(word[:1])}
-        alike = [token for token in tokens - {word} if abs(len(token) - len(word)) < 2]
+        tokens = set(self._tokens(word[:1])) - {word}
+        alike = [token for token in tokens if abs(len(token) - len(word)) < 2]
         return plain.nearest(word, sorted(alike), limit, NEAR_RATIO)
 
     def _tokens(self, start: str) -> Iterator[str]:
@@ -297,5 +297,4 @@ class Corpus:
 
 def key_of(token: str) -> bytes:
     """Return the key of a token, which begins with its stem."""
-    stem = terms.stem(token.removeprefix("["))
-    return f"{stem}\0{token}".encode()
+    return f"{terms.stem(token)}\0{token}".encode()

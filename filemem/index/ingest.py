@@ -115,7 +115,7 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
         text = passage.text[start:end]
         if mark:
             text = mark.sub("", text)  # the words of a path say nothing of the passage
-        speech, caption = terms.split_captions(text)
+        speech = terms.CAPTION.sub(" ", text)
         flags = 0
         if passage.speaker in assistants:
             flags |= corpus.BY_ASSISTANT
@@ -125,7 +125,7 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
             flags |= corpus.APART
         if terms.ends_in_question(speech):
             flags |= corpus.ASKS
-        more = [f"[{token}" for token in _tokens(caption)]
+        more = _tokens("\n".join(terms.CAPTION.findall(text)))
         if not is_summary:
             more += _tokens(passage.context)
         builder.add_passage(passage.line, passage.speaker, flags, _tokens(speech), more)

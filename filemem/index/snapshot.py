@@ -143,7 +143,7 @@ class Builder:
     def corpus(self) -> Corpus:
         """Return the corpus of all files; nothing can be added any more."""
         packed = self._new.packed
-        terms.stems(token.removeprefix("[") for token in self._postings)  # all at once
+        terms.stems(self._postings)  # all at once
         for token, numbers in self._postings.items():
             key = key_of(token)
             packed[key] = _extended(packed.get(key, b""), numbers)

@@ -13,7 +13,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from filemem.text import tables
 
@@ -62,7 +62,7 @@ _TYPED = {
     ).split()
 }
 _UNTYPED = re.compile(f"[{''.join(_TYPED)}]")
-_CAPTION = re.compile(
+CAPTION = re.compile(
     r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]",
     re.IGNORECASE,
 )
@@ -149,7 +149,7 @@ def content(text: str) -> set[str]:
 
     What captions say is left out.
     """
-    found = tokens(split_captions(text).speech)
+    found = tokens(CAPTION.sub(" ", text))
     return set(stems(token for token in found if token not in STOP))
 
 
@@ -163,21 +163,6 @@ def is_cjk(token: str) -> bool:
     return not token.isascii() and _IS_CJK.match(token) is not None
 
 
-class Captioned(NamedTuple):
-    """What was said, and what the `[image: …]` parts show."""
-
-    speech: str
-    caption: str
-
-
-def split_captions(text: str) -> Captioned:
-    """Part what was said from what captions say."""
-    if "[" not in text:
-        return Captioned(text, "")
-    parts = _CAPTION.split(text)
-    return Captioned(" ".join(parts[::2]), "\n".join(parts[1::2]))
-
-
 def shorten_captions(text: str, wanted: Collection[str]) -> str:
     """Return a text whose captions say only what they are of: `[image …]`.
 
@@ -186,7 +171,7 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
         wanted: stems; a caption that holds one of them stays whole.
     """
     shortened = text
-    for match in _CAPTION.finditer(text):
+    for match in CAPTION.finditer(text):
         shown = [token for token in tokens(match[1]) if token not in STOP]
         if not any(stem(token) in wanted for token in shown):
             sort = re.split("[:：]", match[0], maxsplit=1)[0]
@@ -196,8 +181,7 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
 
 def ends_in_question(text: str) -> bool:
     """Tell whether what is said ends in a question."""
-    speech = split_captions(text).speech
-    ending = speech[-QUESTION_CHARACTERS:]
+    ending = text[-QUESTION_CHARACTERS:]
     if ending.isascii() and "?" not in ending:
         return False
     return _QUESTION.search(ending) is not None

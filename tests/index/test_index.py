@@ -78,7 +78,7 @@ def test_what_the_index_knows_of_passages(folder: Folder) -> None:
     assert [corpus.flags[number] & APART for number in (second, third)] == [0, APART]
     assert corpus.flags[second] & ASKS and corpus.by_assistant(third)
     assert places(corpus, "oolong") == {(TALK, 1): 1, (TALK, 2): 1, (TALK, 3): 2}
-    assert corpus.concept("tea") == ["[tea", "tea"]
+    assert places(corpus, "pot") == {(TALK, 2): 1}
     assert corpus.names == [("new york city", "nyc")]
     assert (len(corpus.files), corpus.archived, corpus.count) == (4, 1, 6)
 

@@ -71,7 +71,7 @@ def says(corpus: Corpus) -> object:
     """What a corpus says, whatever numbers it gives to files and speakers."""
     held: dict[str, dict[tuple[str, int], int]] = {}
     tokens = [token for word in [*WORDS, "Ann"] for token in terms.tokens(word)]
-    for token in [*tokens, *(f"[{token}" for token in tokens)]:
+    for token in tokens:
         held[token] = {}
         for number, times in zip(*corpus.postings(token), strict=True):
             entry = corpus.file(number)
