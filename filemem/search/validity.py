@@ -108,14 +108,15 @@ def fate(front: Mapping[str, Any]) -> str:
 def held_note(entry: "IndexedFile", day: dt.date) -> str:
     """Say in a heading's words when a memory holds; '' if that is not known.
 
-    Of one that replaced another that is its own date, said only before that day.
+    Of one that replaced another that is its own date, said only before that day. The
+    day on which an appointment was moved is not said, as it would pass for its own.
     """
     held = held_days(entry)
     today = day.toordinal()
     since = None
     if "valid_from" in entry.particulars or today < held.first:
         since = dt.date.fromordinal(held.first)
-    if not FIRST_DAY < held.last < LAST_DAY:
+    if entry.event_day or not FIRST_DAY < held.last < LAST_DAY:
         return f"holds from {since}" if since else ""
     until = dt.date.fromordinal(held.last)
     if since:

@@ -437,6 +437,18 @@ def test_what_holds_still_is_not_told_as_past(tmp_path: Path) -> None:
     assert any("held until 2027-03-31" in line for line in after)
 
 
+def test_of_an_appointment_that_was_moved_no_other_day_is_told(tmp_path: Path) -> None:
+    new = "facts/2026/2026-11-10-dentist.md"
+    old = "archive/facts/2026/2026-11-01-dentist.md"
+    ended = {"superseded_by": new, "valid_until": "2026-11-10"}
+    first = fact("Dentist on 25 November.", kind="event", day="2026-11-25", **ended)
+    then = fact(
+        "Dentist on 2 December.", kind="event", day="2026-12-02", supersedes=old
+    )
+    answer = "\n".join(ask(tmp_path, {old: first, new: then}, "dentist"))
+    assert 'replaced "Dentist on 25 November."' in answer and "held" not in answer
+
+
 def test_a_heading_quotes_nothing_that_was_forgotten(tmp_path: Path) -> None:
     files = {
         COFFEE: fact("[forgotten]", superseded_by=OOLONG),
