@@ -29,20 +29,29 @@ ASSISTANT = "Claude"
 # Where words stand in a row, by its type, or by that of what is attached to it. What
 # the person types while the agent works is queued, then attached or a row of its own.
 _WORDS_AT = {
+    # code.claude.com/docs, sessions; simonw/claude-code-transcripts
     "user": ("message", "content"),
     "assistant": ("message", "content"),
+    # daaain/claude-code-log, claude_code_log/factories/attachment_factory.py
     "queued_command": ("attachment", "prompt"),
+    # there: test/test_data/session_id_steering_order.jsonl
     "queue-operation": ("content",),
 }
 # Tags between which it puts its own text among a person's, or in its place, or what
 # another agent sent.
 _TAGS = (
-    "command-contents local-command-stdout local-command-stderr local-command-caveat "
-    "bash-input bash-stdout bash-stderr system-reminder task-notification "
-    "ide_opened_file ide_selection ide_diagnostics post-tool-use-hook "
-    "user-prompt-submit-hook filemem-context teammate-message agent-message "
-    "cross-session-message"
+    # daaain/claude-code-log, claude_code_log/factories/user_factory.py
+    "command-contents local-command-stdout local-command-stderr bash-input "
+    "bash-stdout bash-stderr ide_opened_file ide_selection ide_diagnostics "
+    "post-tool-use-hook "
+    # there: teammate_factory.py, test/test_data/system_reminder.jsonl
+    "teammate-message system-reminder "
+    # FailproofAI/failproofai, src/hooks/semantic/intent.ts
+    "local-command-caveat task-notification agent-message cross-session-message "
+    # filemem/mcp/hooks.py, and what another hook of the person's adds
+    "filemem-context user-prompt-submit-hook"
 ).split()
+# user_factory.py, too; filters of others name skill-format
 _COMMAND_TAGS = "command-name command-message command-args skill-format".split()
 _ASIDE_KEYS = (
     "isSidechain",

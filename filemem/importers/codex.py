@@ -21,6 +21,7 @@ from filemem.importers.base import (
     LeftOut,
     as_dict,
     as_list,
+    content_text,
     dig,
     first_text,
     joined,
@@ -34,9 +35,16 @@ ASSISTANT = "Codex"
 # Tags between which it puts its own text among a person's, or in its place; and what
 # of an answer it hides.
 _TAGS = (
-    "environment_context user_instructions permissions turn_aborted skill INSTRUCTIONS "
-    "recommended_plugins user_shell_command collaboration_mode subagent_notification "
-    "goal_context filemem-context oai-mem-citation"
+    # openai/codex, codex-rs/core/src/context: contextual_user_message.rs registers them
+    "environment_context user_instructions INSTRUCTIONS turn_aborted skill "
+    "user_shell_command subagent_notification goal_context "
+    # there: permissions_instructions.rs, recommended_plugins_instructions.rs,
+    # world_state/collaboration_mode.rs
+    "permissions recommended_plugins collaboration_mode "
+    # openai/codex, codex-rs/utils/stream-parser/src/citation.rs
+    "oai-mem-citation "
+    # filemem/mcp/hooks.py
+    "filemem-context"
 ).split()
 _GOAL = "thread_goal_updated"
 _MARKED = "user.text"
@@ -44,22 +52,27 @@ _MESSAGES = ("user", _MARKED, "assistant")
 # Who speaks, by the type of an event, of an item (from 0.147 on) or of a call, by the
 # role in a message, or by the kind of its parts (from 0.153 on).
 _SPEAKERS = {
+    # openai/codex, codex-rs/rollout/src/policy.rs: the events that are written
     "user_message": "",
-    "UserMessage": "",
-    _GOAL: "",
-    "function_call_output": "",
-    "user": "",
-    _MARKED: "",
     "agent_message": ASSISTANT,
+    _GOAL: "",
+    # codex-rs/protocol/src/items.rs
+    "UserMessage": "",
     "AgentMessage": ASSISTANT,
     "Plan": ASSISTANT,
-    "function_call": ASSISTANT,
+    # codex-rs/protocol/src/models.rs
+    "user": "",
     "assistant": ASSISTANT,
+    "function_call": ASSISTANT,
+    "function_call_output": "",
+    # codex-rs/protocol/src/models/item_metadata_tests.rs: the metadata that has it
+    _MARKED: "",
 }
 _HARNESS_ENVELOPE = re.compile(
     r"<([a-z]+(?:[_-][a-z]+)+)\b[^>]{0,200}>.*</\1>", re.DOTALL
 )
-# An editor sends its context along; a person's comments on what they saw stay.
+# An editor sends its context along, under headings that are listed in
+# FailproofAI/failproofai, src/hooks/semantic/intent.ts; a person's comments stay.
 _EDITOR_CONTEXT = re.compile(
     r"\A(?:# Context from my IDE setup:|# Files mentioned by the user:"
     r"|<in-app-browser-context\b)(?:(?!\n# \w+ (?:comments|annotations):).)*?"
@@ -67,13 +80,16 @@ _EDITOR_CONTEXT = re.compile(
     re.DOTALL,
 )
 _ANSWERS = re.compile(r"<(send_user_message_question_reply)>(.*)</\1>", re.DOTALL)
-# What a person spoke, as the model that listened passed it on, and word for word.
+# What a person spoke, as the model that listened passed it on, and word for word
+# (openai/codex, codex-rs/core/src/context/realtime_transcript_tail.rs).
 _VOICE = re.compile(r"<(realtime_delegation)>(.*)</\1>", re.DOTALL)
 _SPOKEN = re.compile(
     r"(?:\A\s*<input>|(?:<transcript_delta>|\n)user: )(.*?)"
     r"(?=</|\n(?:user|assistant): )",
     re.DOTALL,
 )
+# It asks itself whether it may act: openai/codex, codex-rs/core/src/guardian/prompt.rs.
+_REVIEW = "The following is the Codex agent history"
 _IMAGE = re.compile(r"<image name=\[([^]\n]{1,200})\][^>\n]{0,300}>[^<]{0,100}</image>")
 # What a message has and an event beside it has not, or has in an event of its own.
 _ASIDE = re.compile(
@@ -177,6 +193,9 @@ def _text(item: Part, typed: list[object], left_out: LeftOut) -> str:
     """Return what was said in an event, an item or a message."""
     content = typed or item.get("content") or item.get("message") or item.get("text")
     content = content or dig(item, "goal", "objective")
+    if content_text(content).startswith(_REVIEW):
+        left_out[HIDDEN] += 1
+        return ""
     text = _EDITOR_CONTEXT.sub("", spoken(content, _TAGS, left_out))
     answers = _ANSWERS.fullmatch(text)
     voice = _VOICE.fullmatch(text)
