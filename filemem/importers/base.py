@@ -221,9 +221,6 @@ def file_mark(name: str) -> str:
     return f"[{kind}: {name}]"
 
 
-_NAMED_AT = ("title", "filename")
-
-
 def part_text(part: object) -> str:
     """Return the words of one part of a message; pictures and files leave a mark."""
     if not isinstance(part, dict):
@@ -232,11 +229,12 @@ def part_text(part: object) -> str:
     if "image" in kind:
         return f"[image: {UNNAMED}]"
     if kind == "document" or "file" in kind:
-        name = text_at(part, "file", "filename") or first_text(part, *_NAMED_AT)
+        named = part | as_dict(part.get("file"))
+        name = first_text(named, "title", "filename") or UNNAMED
         text = ""
         if text_at(part, "source", "type") == "text":
             text = text_at(part, "source", "data")
-        return joined([file_mark(name or UNNAMED), text])
+        return joined([file_mark(name), text])
     return first_text(part, "text", "refusal")
 
 

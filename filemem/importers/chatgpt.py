@@ -65,7 +65,7 @@ def chatgpt(path: str, zone: tzinfo | None) -> Iterator[Item]:
             yield element
             continue
         nodes = []
-        shown = partial(_shown, dict[str, Any]())
+        shown = partial(_shown, dict[str, str]())
         for key, node in as_dict(element["mapping"]).items():
             message = as_dict(dig(node, "message"))
             moment = time_of(message, zone)
@@ -101,11 +101,11 @@ def _instructions(message: dict[str, Any]) -> Iterator[str]:
             yield text
 
 
-def _shown(document: dict[str, Any], message: dict[str, Any], left_out: LeftOut) -> str:
+def _shown(last: dict[str, str], message: dict[str, Any], left_out: LeftOut) -> str:
     """Return what one message showed to the person; count it where that is nothing.
 
     Args:
-        document: the last that was made, without its text; it is changed.
+        last: has the name of the canvas that was made last; it is changed.
         message: of the conversation.
         left_out: it is changed.
     """
@@ -116,7 +116,7 @@ def _shown(document: dict[str, Any], message: dict[str, Any], left_out: LeftOut)
     recipient = text_at(message, "recipient")
     canvas = ""
     if recipient.startswith(_CANVAS):
-        canvas = _canvas(document, text_at(content, "text"))
+        canvas = _canvas(last, text_at(content, "text"))
     unseen = _UNSEEN_CONTENT.get(text_at(content, "content_type"), "")
     if dig(message, "metadata", "is_visually_hidden_from_conversation"):
         unseen = HIDDEN
@@ -132,11 +132,11 @@ def _shown(document: dict[str, Any], message: dict[str, Any], left_out: LeftOut)
     return canvas or _text(content, as_dict(message.get("metadata")), left_out)
 
 
-def _canvas(before: dict[str, Any], call: str) -> str:
+def _canvas(last: dict[str, str], call: str) -> str:
     """Return what a call writes or changes of a canvas, under a mark with its name.
 
     Args:
-        before: has the name of the last one, which a change leaves out; it is changed.
+        last: has the name of the one before, which a change leaves out; it is changed.
         call: JSON, of which a message that broke off has the beginning.
     """
     document = {}
@@ -146,9 +146,10 @@ def _canvas(before: dict[str, Any], call: str) -> str:
     updates = dicts_at(document, "updates")
     texts = [text_at(update, "replacement") for update in updates]
     text = joined([text_at(document, "content"), *texts])
-    before |= {key: value for key, value in document.items() if key == "name"}
-    mark = f"[document: {text_at(before, 'name') or UNNAMED}]"
-    return joined([mark, text]) if text or "name" in document else ""
+    if not (text or "name" in document):
+        return ""
+    last["name"] = text_at(document, "name") or last.get("name", UNNAMED)
+    return joined([f"[document: {last['name']}]", text])
 
 
 def _text(content: dict[str, Any], metadata: dict[str, Any], left_out: LeftOut) -> str:

@@ -79,10 +79,12 @@ _EDITOR_CONTEXT = re.compile(
     r"\n## My request(?: for Codex)?:[ \t\r]*(?:\n|\Z)",
     re.DOTALL,
 )
-_ANSWERS = re.compile(r"<(send_user_message_question_reply)>(.*)</\1>", re.DOTALL)
-# What a person spoke, as the model that listened passed it on, and word for word
-# (openai/codex, codex-rs/core/src/context/realtime_transcript_tail.rs).
-_VOICE = re.compile(r"<(realtime_delegation)>(.*)</\1>", re.DOTALL)
+# An app's envelopes of a person's words: answers as JSON, and what they spoke, as the
+# model that listened passed it on, and word for word (openai/codex,
+# codex-rs/core/src/context/realtime_transcript_tail.rs).
+_OWN_ENVELOPE = re.compile(
+    r"<(send_user_message_question_reply|realtime_delegation)>(.*)</\1>", re.DOTALL
+)
 _SPOKEN = re.compile(
     r"(?:\A\s*<input>|(?:<transcript_delta>|\n)user: )(.*?)"
     r"(?=</|\n(?:user|assistant): )",
@@ -197,13 +199,11 @@ def _text(item: Part, typed: list[object], left_out: LeftOut) -> str:
         left_out[HIDDEN] += 1
         return ""
     text = _EDITOR_CONTEXT.sub("", spoken(content, _TAGS, left_out))
-    answers = _ANSWERS.fullmatch(text)
-    voice = _VOICE.fullmatch(text)
-    if answers:
-        said = [text_at(answer, "answer") for answer in as_list(decoded(answers[2]))]
-        return joined(said) or text
-    if voice:
-        return unescape(joined(dict.fromkeys(_SPOKEN.findall(voice[2]))))
+    envelope = _OWN_ENVELOPE.fullmatch(text)
+    if envelope:
+        said = [text_at(answer, "answer") for answer in as_list(decoded(envelope[2]))]
+        heard = unescape(joined(dict.fromkeys(_SPOKEN.findall(envelope[2]))))
+        text = joined(said) or heard or text
     if text_at(item, "role") == "user" and _HARNESS_ENVELOPE.fullmatch(text):
         left_out[HIDDEN] += 1
         return ""
