@@ -119,7 +119,7 @@ class Chat:
                 " filemem chat -m 'What tea do I like?'"
             )
         if not transcript.newest(self._talk.user):
-            self._say_if_offline()
+            self._say_what_answers()
         self._tell_news()
         return self._take(message.strip())
 
@@ -158,9 +158,7 @@ class Chat:
         if place.startswith(".."):
             place = talk.user.root
         aside(f"{talk.user.name}, {talk.model.name}. Memories are in {place}.")
-        self._say_if_offline()
-        if not talk.offline:
-            aside(NO_WRITER)
+        self._say_what_answers()
         if not talk.kept:
             aside(OFF[0])
         turns = talk.transcript.turns()
@@ -190,10 +188,15 @@ class Chat:
         self._screen.aside(told)
         vectors.catch_up(index.of(talk.user))
 
-    def _say_if_offline(self) -> None:
-        """Say why answers are quotes, unless that was said with the model's choice."""
+    def _say_what_answers(self) -> None:
+        """Say what a model does not do, or why answers are quotes.
+
+        The latter was said with the model's choice, if that waits for an answer.
+        """
         talk = self._talk
-        if talk.offline and not config.unanswered(talk.user.store):
+        if not talk.offline:
+            self._screen.aside(NO_WRITER)
+        elif not config.unanswered(talk.user.store):
             self._screen.aside(NOTICE)
 
     def _take(self, message: str) -> int:
@@ -234,7 +237,10 @@ class Chat:
     def _command(self, name: str, rest: str) -> int:
         """Do what a line that begins with a slash asks for; return the exit code."""
         if name == "help":
-            return self._tell(HELP)
+            code = self._tell(HELP)
+            if rest:
+                code = self._answer(rest)
+            return code
         if name == "off":
             return self._switch_off(rest)
         if name == "forget" and not rest:

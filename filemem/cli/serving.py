@@ -55,9 +55,11 @@ def _opened(call: Context) -> StoreFolder:
 
 def _command(user: Folder, *words: str) -> list[str]:
     """Return how another program runs a command of filemem's for a user."""
-    program = shutil.which(sys.argv[0]) or shutil.which("filemem") or sys.argv[0]
-    where = ["--store", user.store, "--user", user.name]
-    return [os.path.abspath(program), *words, *where]
+    start = [sys.executable, "-m", "filemem"]
+    program = shutil.which(sys.argv[0]) or shutil.which("filemem")
+    if program:
+        start = [os.path.abspath(program)]
+    return [*start, *words, "--store", user.store, "--user", user.name]
 
 
 # -- mcp -------------------------------------------------------------------------------

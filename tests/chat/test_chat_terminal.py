@@ -241,11 +241,13 @@ def test_citations_are_numbers_with_dated_sources_below(
 def test_model_and_person_are_told_what_was_kept(
     store: Path, server: ScriptedServer
 ) -> None:
-    """In the person's language."""
+    """In the person's language; at first also that a model keeps nothing."""
     server.script(say("Fine."))
     done = run(store, server, "-m", "记住：我爱喝茶。")
     line = "已记为一条事实：“我爱喝茶。”，facts/"
-    assert done.stdout == "Fine.\n" and done.stderr.startswith(line)
+    notice, kept = done.stderr.splitlines()
+    assert notice.startswith("A model changes no memory")
+    assert done.stdout == "Fine.\n" and kept.startswith(line)
     asked = server.requests[0].body["messages"][-1]["content"]
     assert line in asked.partition("<program>")[2]
 
@@ -306,7 +308,7 @@ def test_the_slash_commands_are_filemems_own(
             ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
             ("y", "Forgot facts/hostile.md.\n"),
             ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
-            ("My canoe leaks.", "Yes.\n"),
+            ("\x1b[200~/help\nMy canoe leaks.\x1b[201~", "Yes.\n"),
             ("/search canoe", "\n   7  ann: My canoe leaks.\n"),
             ("帮助", "停止正在输出的回答。\n"),
             ("/remember 养了一只鹦鹉。", "已记为一条事实：“养了一只鹦鹉。”，facts/"),
