@@ -33,7 +33,6 @@ from filemem.text.terms import simplified
 QUOTE_CHARACTERS = 1000  # before an expression in which a quote is looked for
 MAX_VAGUE_DAYS = 7  # of what a bound names that its words look back on
 MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little of a day
-DATE_CHARACTERS = 20  # of a date before its month and behind the day
 
 _NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
 _NUMBER = re.compile(r"\d|月")
@@ -142,39 +141,20 @@ def settled(text: str, today: date) -> Iterator[Span]:
 def dates_in(text: str, today: date) -> Iterator[Span]:
     """Yield the dates of a text that `settled` yields, and days to come like next week.
 
-    It is quick, as of most texts only what stands around a month or a row of numbers is
-    read. A date may come twice.
+    It is quick, as most texts have neither a number nor a word for days to come.
 
     Args:
         text: in English or Chinese.
         today: the day to which a date without a year is nearest.
     """
-    yield from _days_to_come(text, today)
-    if not _NUMBER.search(text):
-        return
-    for cue in pattern("‹date cue›").finditer(text):
-        first = max(0, cue.start() - DATE_CHARACTERS)
-        around = text[first : cue.end() + DATE_CHARACTERS]
-        for mention in mentioned(around, today):
-            if not mention.start <= cue.start() - first < mention.end:
-                continue
-            if not mention.relative and _is_settled(mention, around, today):
-                yield nearest(mention, today)
-
-
-def _days_to_come(text: str, today: date) -> Iterator[Span]:
-    """Yield the days after today that a text settles, such as those of next week.
-
-    Args:
-        text: in English or Chinese; one without a cue, as most are, is not read.
-        today: the day from which they count.
-    """
     lowered = simplified(text.lower())
     cues = tables.parts("dates.txt")["coming cues"].split()
-    if not any(cue in lowered for cue in cues):
+    if not (_NUMBER.search(text) or any(cue in lowered for cue in cues)):
         return
-    for span in settled(text, today):
-        if span.start > today:
+    for mention in mentioned(text, today):
+        span = nearest(mention, today)
+        is_date = not mention.relative or span.start > today
+        if is_date and _is_settled(mention, text, today):
             yield span
 
 
