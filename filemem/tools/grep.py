@@ -196,6 +196,7 @@ class GrepPage:
         offset: the first match on this page, counted from 0.
         next_offset: the first match of the next page; 0 if nothing is left.
         notes: sentences on what could not be read.
+        case_counts: the pattern has a capital letter.
     """
 
     lines: list[Match]
@@ -205,6 +206,7 @@ class GrepPage:
     offset: int
     next_offset: int
     notes: list[str]
+    case_counts: bool
 
 
 def grep(
@@ -271,7 +273,16 @@ def grep(
     next_offset = end if end < total else 0
     if context:
         held = list(_with_context(folder, held, context))
-    return GrepPage(held, total, by_file, len(stats), offset, next_offset, notes)
+    return GrepPage(
+        lines=held,
+        total=total,
+        by_file=by_file,
+        files=len(stats),
+        offset=offset,
+        next_offset=next_offset,
+        notes=notes,
+        case_counts=not pattern.flags & re.IGNORECASE,
+    )
 
 
 def by_day(stats: Iterable[Stat], order: str = "newest") -> list[Stat]:

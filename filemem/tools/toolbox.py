@@ -120,6 +120,10 @@ class Toolbox:
             brackets=True,
             **how,
         )
+        if found.case_counts:
+            found.notes.append(
+                "Case counts, as the pattern has a capital; begin it with (?i) if not."
+            )
         self.hits = found.total
         self.places = [
             f"{line.path}:{line.line}" for line in found.lines if line.matches

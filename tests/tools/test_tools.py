@@ -575,3 +575,12 @@ def test_grep_finds_a_day_that_only_the_brackets_name(
         found = numbered(tools.call("grep", {"pattern": pattern}))
         assert found == [(chinese, 1), (late, 2), (FERRY, 2)], pattern
     assert numbered(tools.call("grep", '{"pattern": "2025-08-04"}')) == []
+
+
+def test_an_agent_is_told_that_case_counts(tools: Toolbox) -> None:
+    """One capital in an alternative makes it count for all of them."""
+    strict = tools.call("grep", {"pattern": "COFFEE|oolong"})
+    assert "Case counts" in strict and "gave up coffee" not in strict
+    for pattern in ("coffee|oolong", "(?i)COFFEE|oolong"):
+        loose = tools.call("grep", {"pattern": pattern})
+        assert "Case counts" not in loose and "gave up coffee" in loose
