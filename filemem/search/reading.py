@@ -33,7 +33,7 @@ def in_its_place(
     """
     passed: set[str] = set()
     last: IndexedFile | None = entry
-    while last and validity.validity_of(last, today) is Validity.SUPERSEDED:
+    while last and validity.validity_of(last, today) is Validity.PAST:
         if last.path in passed:
             return None
         passed.add(last.path)
@@ -254,13 +254,12 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
     """
     state = ""
     found = validity.validity_of(entry, today)
-    if found is Validity.SUPERSEDED:
-        last = successor.path if successor else validity.successor(entry)
-        state = f"superseded by {one_line(last)}"
-    elif found is Validity.DEPRECATED:
-        state = "deprecated"
+    if successor:
+        state = f"superseded by {one_line(successor.path)}"
     elif found is Validity.DOUBTFUL:
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
+    elif found is Validity.PAST:
+        state = validity.fate(entry.particulars)
     return f"{state}  {validity.held_note(entry, today)}".strip()
 
 

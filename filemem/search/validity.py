@@ -28,8 +28,7 @@ class Validity(Enum):
 
     HOLDS = "nothing speaks against it"
     DOUBTFUL = "its confidence is low"
-    DEPRECATED = "it is not current any more, and nothing replaced it"
-    SUPERSEDED = "another memory has replaced it"
+    PAST = "another memory has replaced it, or it is deprecated"
 
 
 def held_days(entry: "IndexedFile") -> DayRange:
@@ -83,11 +82,8 @@ def event_days(entry: "IndexedFile") -> DayRange | None:
 
 def validity_of(entry: "IndexedFile", day: dt.date) -> Validity:
     """Return whether what a memory says is so on a day."""
-    if successor(entry):
-        if held_days(entry).last < day.toordinal():
-            return Validity.SUPERSEDED
-    elif fate(entry.particulars):
-        return Validity.DEPRECATED
+    if fate(entry.particulars) and held_days(entry).last < day.toordinal():
+        return Validity.PAST
     if float(entry.particulars.get("confidence", CERTAIN)) < CERTAIN:
         return Validity.DOUBTFUL
     return Validity.HOLDS

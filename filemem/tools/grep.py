@@ -22,7 +22,7 @@ from filemem.store.passages import TURN_HEAD
 from filemem.store.paths import is_archived, when_of
 from filemem.text import dates
 from filemem.text.dayrange import DayRange
-from filemem.text.spans import in_words
+from filemem.text.spans import calendar_unit, in_words, one_day
 from filemem.text.terms import fold
 from filemem.tools.matcher import MEMORY_BYTES, Span, match_apart, spans_of
 
@@ -445,7 +445,7 @@ def _lines(memory: Memory, scope: _Scope) -> Iterator[_Line]:
             speaker = head[1]
             said_on = day_of_turn(head)
             if said_on:
-                days = _one_day(said_on)
+                days = DayRange.of(one_day(said_on))
         elif text and not text.startswith("  "):
             speaker = ""
         has_words = not (memory.is_formal(number) or memory.is_link(number))
@@ -470,15 +470,8 @@ def _days_of_file(path: str) -> DayRange | None:
     when = when_of(path)
     if when is None:
         return None
-    days = _one_day(when.date)
-    if not when.day_unknown:
-        return days
-    next_month = (when.date.replace(day=1) + dt.timedelta(31)).replace(day=1)
-    return DayRange(days.first, next_month.toordinal() - 1)
-
-
-def _one_day(day: dt.date) -> DayRange:
-    return DayRange(day.toordinal(), day.toordinal())
+    unit = "month" if when.day_unknown else "day"
+    return DayRange.of(calendar_unit(unit, 0, when.date))
 
 
 def day_of_turn(head: re.Match[str]) -> dt.date | None:
