@@ -117,7 +117,7 @@ def apply_compaction(
             if retold.error:
                 notes.append(f"{retold.error} What it did not tell is quoted.")
                 model = None
-            sections = _sections(folder, told, retold)
+            sections = _sections(folder, summary, told, retold)
             told = [one.source for one in sections]
             notes += _put(folder, summary, sections, at)
         for source in told:
@@ -136,17 +136,17 @@ def apply_compaction(
 
 @dataclass(frozen=True)
 class _Section:
-    """What is told of a conversation, and how: in quotes or in a model's words."""
+    """What is told of a conversation, and what the log will say of it."""
 
     source: Source
     data: bytes
-    how: str
+    entry: compactions.Compacted
 
 
 def _sections(
-    folder: Folder, sources: Iterable[Source], retold: Retold
+    folder: Folder, summary: str, sources: Iterable[Source], retold: Retold
 ) -> list[_Section]:
-    """Return the sections of those conversations of which something can be told."""
+    """Return the sections of those conversations of which something new can be told."""
     share = config.of(folder).summary_share
     sections = list[_Section]()
     for source in sources:
@@ -158,7 +158,11 @@ def _sections(
         lines = lines or quote(source, share)
         if lines:
             data = write_section(source.path, lines)
-            sections.append(_Section(source, data, how))
+            entry = compactions.Compacted(
+                source.digest, live(summary), section_digest(data), how
+            )
+            if entry != source.old:
+                sections.append(_Section(source, data, entry))
     return sections
 
 
@@ -191,9 +195,7 @@ def _put(
     log = dict[str, compactions.Compacted]()
     fresh = list[str]()
     for one in sections:
-        log[one.source.path] = compactions.Compacted(
-            one.source.digest, live(summary), section_digest(one.data), one.how
-        )
+        log[one.source.path] = one.entry
         if not (one.source.old or one.source.memory.archived):
             fresh.append(one.source.path)
     stayed = recalls.archive(folder, fresh, at)

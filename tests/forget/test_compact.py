@@ -217,6 +217,8 @@ def test_where_a_model_cites_no_turn_or_fails_the_person_is_quoted(
     assert said in " ".join(jobs.compact(user, AT, model=model).said)
     for text in summaries(user).values():
         assert "Open:" not in text and "**Ann**:" in text
+    again = jobs.compact(user, AT, model=model)
+    assert "is summarised" not in " ".join(again.said), "what is new alone is told"
 
 
 def test_where_a_model_finds_nothing_worth_keeping_it_is_not_asked_again(
