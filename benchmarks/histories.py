@@ -5,10 +5,11 @@
 A history is one matter of one person (where they live, whom they see for their
 teeth, ...) whose value was told and then changed twice, each value a fact with its
 interval that supersedes the one before, among facts of other matters. Each is asked
-four ways, without a model: now; before the last value, by name; before the first
-change, by name; in a month in which the middle value held. What holds now or held in
-a month must stand in the first line that `search_files` shows; what held before a
-value that the question names, anywhere in the answer, its headings included.
+six ways, without a model: now; before the last value, by name; before the first
+change, by name, in an answer of any length and in one of the shortest; in a month and
+on a day on which the middle value held. What holds now or held then must stand in the
+first line that `search_files` shows; what held before a value that the question names,
+anywhere in the answer, its headings included.
 """
 
 import argparse
@@ -54,11 +55,12 @@ class Held:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, what kind it is, and the value that answers it."""
+    """A question, what kind it is, the value that answers it, and a limit of hits."""
 
     kind: str
     question: str
     answer: str
+    limit: int | None = None
 
 
 MATTERS_EN = (
@@ -160,6 +162,21 @@ def month_of(day: dt.date, chinese: bool) -> str:
     return f"{ENGLISH_MONTHS[day.month - 1]} {day.year}"
 
 
+def asked_of_day(matter: Matter, who: str, day: dt.date, chinese: bool) -> str:
+    """Write the question of what held on a day.
+
+    Args:
+        matter: what it is about.
+        who: the person.
+        day: in question.
+        chinese: whether it is asked in Chinese.
+    """
+    if chinese:
+        return matter.at.format(who=who, when=f"{month_of(day, True)}{day.day}日")
+    asked = matter.at.replace(" in {when}", " on {when}")
+    return asked.format(who=who, when=f"{day.day} {month_of(day, False)}")
+
+
 def history(matter: Matter, choice: random.Random) -> list[Held]:
     """Draw three values of a matter, oldest first."""
     values = choice.sample(matter.values, 3)
@@ -171,20 +188,28 @@ def history(matter: Matter, choice: random.Random) -> list[Held]:
 
 
 def write(root: Path, number: int, matter: Matter, who: str, held: list[Held]) -> None:
-    """Write one fact a value, each of which supersedes the one before."""
-    older = ""
+    """Write one fact a value, which supersedes the one before, as a job does.
+
+    Args:
+        root: the person's folder.
+        number: of the matter, which is in the names of the files.
+        matter: what it is about.
+        who: the person.
+        held: its values, oldest first.
+    """
+    paths = [f"facts/{one.since}-matter-{number}.md" for one in held]
     for place, one in enumerate(held):
         front = [f"valid_from: {one.since}"]
         if one.until:
             front.append(f"valid_until: {one.until}")
-        if older:
-            front.append(f"supersedes: {older}")
-        path = f"facts/{one.since.year}/{one.since}-matter-{number}-{place}.md"
+            front.append(f"superseded_by: {paths[place + 1]}")
+        if place:
+            front.append(f"supersedes: {paths[place - 1]}")
+        path = paths[place]
         told = matter.told.format(who=who, value=one.value)
         text = "---\n" + "\n".join(front) + f"\n---\n\n{told}\n"
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-        older = path
 
 
 def questions(matter: Matter, who: str, held: list[Held], chinese: bool) -> list[Asked]:
@@ -193,19 +218,16 @@ def questions(matter: Matter, who: str, held: list[Held], chinese: bool) -> list
     assert middle.until
     midst = middle.since + (middle.until - middle.since) / 2
     when = month_of(midst, chinese)
+    before_last = matter.before.format(who=who, value=last.value)
+    before_middle = matter.before.format(who=who, value=middle.value)
+    on_day = asked_of_day(matter, who, midst, chinese)
     return [
         Asked("now", matter.now.format(who=who), last.value),
-        Asked(
-            "before the last",
-            matter.before.format(who=who, value=last.value),
-            middle.value,
-        ),
-        Asked(
-            "before the first change",
-            matter.before.format(who=who, value=middle.value),
-            first.value,
-        ),
+        Asked("before the last", before_last, middle.value),
+        Asked("before the first change", before_middle, first.value),
+        Asked("before it, limit 1", before_middle, first.value, limit=1),
         Asked("in a month", matter.at.format(who=who, when=when), middle.value),
+        Asked("at a day", on_day, middle.value),
     ]
 
 
@@ -236,9 +258,8 @@ def measure(histories: int, seed: int) -> tuple[dict[str, int], list[str]]:
             with Store(root) as store:
                 user = store.user("someone")
                 for asked in questions(matters[0], who, told[0], chinese):
-                    answer = user.tools().call(
-                        "search_files", {"query": asked.question}
-                    )
+                    call = {"query": asked.question, "limit": asked.limit}
+                    answer = user.tools().call("search_files", call)
                     line = first_line(answer)
                     if asked.kind.startswith("before"):
                         hit = asked.answer in answer

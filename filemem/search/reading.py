@@ -178,7 +178,7 @@ def _hit(
         sources=sources,
         day_named=day_named or _event_day(entry, request.query),
         archived=entry.archived,
-        has_ended=validity.held_days(entry).last < request.today.toordinal(),
+        held_then=validity.tells_of(entry, request.query.days),
         features=replace(read.features, by_word=scores.by_word(match.number)),
     )
 

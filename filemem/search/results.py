@@ -43,7 +43,7 @@ class Hit:
         sources: what it tells over again, as `path:line`.
         day_named: the first day asked for that it names, as an ordinal; 0 for none.
         archived: whether its file lies in the archive.
-        has_ended: whether what it says held until a day that is past.
+        held_then: whether its front matter tells of a day asked for.
         features: what made the score.
     """
 
@@ -67,7 +67,7 @@ class Hit:
     sources: tuple[str, ...] = ()
     day_named: int = 0
     archived: bool = False
-    has_ended: bool = False
+    held_then: bool = False
     features: Features = field(default_factory=Features)
 
     @property
@@ -227,10 +227,9 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
 def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
     """Return the hits, those of a day asked for in their order in time.
 
-    What held on a past day and has ended goes before what was said on it; what still
-    holds tells of that day no more than of any other. What names a coming day stands in
-    the order of days. Hits that hold as much of the question change places with each
-    other alone. What an assistant said stays where it is.
+    What held on a past day goes before what was said on it. What names a coming day
+    stands in the order of days. Hits that hold as much of the question change places
+    with each other alone. What an assistant said stays where it is.
 
     Args:
         hits: in their order.
@@ -248,7 +247,7 @@ def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
         moved = sorted(
             (hits[place] for place in places),
             key=lambda hit: (
-                not hit.has_ended,
+                not hit.held_then,
                 max(now, hit.day_named),
             ),
         )
@@ -329,19 +328,19 @@ def choose(hits: Iterable[Hit], limit: int | None, weights: Weights) -> list[Hit
 
 
 def _with_newer(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """Return the first hits, and of the others what replaced one of them.
+    """Return the first hits, and of the others what replaced, or was replaced by, one.
 
     Args:
         hits: in their order.
         limit: how many the first are.
     """
     shown = list(hits[:limit])
-    newer = {hit.newer for hit in shown}
-    newer.difference_update(hit.path for hit in shown)
+    paths = {hit.path for hit in shown}
+    newer = {hit.newer for hit in shown} - paths
     for hit in hits[limit:]:
-        if hit.path in newer:
+        if hit.path in newer or hit.newer in paths:
             shown.append(hit)
-            newer.remove(hit.path)
+            newer.discard(hit.path)
     return shown
 
 

@@ -17,10 +17,8 @@ CERTAIN = 0.7  # the confidence below which a memory is marked
 FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
 _ALWAYS = DayRange(FIRST_DAY, LAST_DAY)
-_INTERVAL = frozenset(("valid_from", "valid_until"))
-_LIMITS = frozenset(
-    ("valid_from", "valid_until", "supersedes", "superseded_by", "status")
-)
+_INTERVAL = frozenset(("valid_from", "valid_until", "supersedes", "superseded_by"))
+_LIMITS = _INTERVAL | {"status"}
 
 
 class Validity(Enum):

@@ -281,11 +281,21 @@ def test_the_home_of_before_comes_before_the_one_that_began_in_that_month(
 
 
 @pytest.mark.parametrize("query", ["Where did Ann work in 2020?", "2020年Ann的 work"])
+@pytest.mark.parametrize(
+    "interval",
+    [
+        "valid_from: 2019-03-01\nvalid_until: 2022-04-30",
+        "valid_from: 2019-03-01",
+        "supersedes: facts/2017-01-01-bay.md",
+        "superseded_by: facts/2022-05-01-bay.md",
+    ],
+)
 def test_what_held_then_comes_before_what_was_said_then_of_like_words(
-    tmp_path: Path, query: str
+    tmp_path: Path, query: str, interval: str
 ) -> None:
+    """An end that is not known is open, and what was replaced held until then."""
     dock = "facts/2019-03-01-dock.md"
-    held = "---\nvalid_from: 2019-03-01\nvalid_until: 2022-04-30\n---\n"
+    held = f"---\n{interval}\n---\n"
     files = {
         dock: f"{held}Ann works at the dock.\n",
         "facts/2020-06-11-bench.md": "Ann bought a bench to work at.\n",
@@ -343,18 +353,30 @@ def test_a_fact_is_of_the_days_that_it_names_where_others_are_left_out(
 
 
 def test_a_superseded_fact_is_never_shown_alone(tmp_path: Path) -> None:
-    """Of a day asked for it stands first, and with it what replaced it."""
+    """Of a day asked for it stands first, and with it what replaced it.
+
+    What a shown one replaced is never cut off.
+    """
     faro = "facts/2021-02-01-faro.md"
     lagos = "facts/2023-05-10-lagos.md"
+    olhao = "facts/2024-06-01-olhao.md"
     ended = f"---\nvalid_until: 2023-05-09\nsuperseded_by: {lagos}\n---\n"
-    begun = f"---\nsupersedes: {faro}\n---\n"
-    lay(
-        tmp_path / "ann",
-        {faro: f"{ended}Ann lives in Faro.\n", lagos: f"{begun}Ann lives in Lagos.\n"},
-    )
+    begun = f"---\nsupersedes: {faro}\n"
+    files = {
+        faro: f"{ended}Ann lives in Faro.\n",
+        lagos: f"{begun}---\nAnn lives in Lagos.\n",
+    }
+    lay(tmp_path / "ann", files)
     ann = Store(tmp_path).user("ann")
     hits = ann.search_files("Was Ann in Faro in March 2022?", limit=1)
     assert [hit.path for hit in hits] == [faro, lagos]
+    files = {
+        lagos: f"{begun}superseded_by: {olhao}\n---\nAnn lives in Lagos.\n",
+        olhao: f"---\nsupersedes: {lagos}\n---\nAnn lives in Olhao.\n",
+    }
+    lay(tmp_path / "ann", files)
+    hits = ann.search_files("Where did Ann live before Lagos?", limit=1)
+    assert {hit.path for hit in hits} == {faro, lagos, olhao}
 
 
 def test_an_event_of_a_month_stays_true_when_the_month_is_over(tmp_path: Path) -> None:
