@@ -300,6 +300,12 @@ class Intake:
         begins, with a number.
         """
         began = self._began(item, said)
+        first = item.turns[0]
+        former = digest(f"{item.title}\0{first.speaker}\0{first.text}", 16)
+        origin = f"{self.format}:{former}-1"  # as earlier versions named it
+        known = self.origins.of(origin)
+        if known and f"{began:%Y-%m-%d}" in known.path:
+            return origin
         keys = [turn.part for turn in said]
         for origin in reversed(self.origins.with_part(keys[0], self.format)):
             known = self.origins.of(origin)
