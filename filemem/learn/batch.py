@@ -52,16 +52,22 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     They are read as what the person said, beside the other memories, as they may
     contradict one. A fact alone contradicts nothing.
     """
+    memories = known.all()
+    if len(memories) < 2:
+        return
     owner = display(known.folder.name)
-    memories = known.by_day()
-    for one in memories if len(memories) > 1 else ():
-        text = plain(one.statement)
-        known_as = digest(f"{live(one.path)}\0{text}")
+    unread: dict[str, str] = {}  # by path as what the log would know it
+    for one in memories:
+        known_as = digest(f"{live(one.path)}\0{plain(one.statement)}")
         is_asked_for = not one.sources and not machine_of(one)
         if one.kind == Kind.FACTS and is_asked_for and known_as not in log.read:
-            session = Session(live(one.path), frozenset([known_as]))
-            line = one.passages[0].line
-            yield SaidTurn(session, line, owner, text, known.since(one), known_as)
+            unread[one.path] = known_as
+    for one in known.by_day(one for one in memories if one.path in unread):
+        known_as = unread[one.path]
+        session = Session(live(one.path), frozenset([known_as]))
+        line = one.passages[0].line
+        text = plain(one.statement)
+        yield SaidTurn(session, line, owner, text, known.since(one), known_as)
 
 
 def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:

@@ -48,6 +48,7 @@ class KnownMemories:
         self.folder = folder
         self._log = log
         self._owner = display(folder.person)
+        self._stats: list[Stat] = []  # of the files as they were read last
         self._memories: dict[str, Memory] = {}
         self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
 
@@ -58,11 +59,15 @@ class KnownMemories:
 
         What was read of an unchanged file is kept with the folder.
         """
+        stats = sorted(self.folder.files(*DISTILLED))
+        if stats == self._stats:
+            return self
+        self._stats = stats
         before: dict[Stat, Memory] = self.folder.cached.get("known", {})
         now: dict[Stat, Memory] = {}
         self._memories = {}
         self._paths = {}
-        for stat in sorted(self.folder.files(*DISTILLED)):
+        for stat in stats:
             memory = before.get(stat) or self.folder.find(stat.path)
             if memory:
                 now[stat] = memory
@@ -145,9 +150,12 @@ class KnownMemories:
                 days.append(dt.date.fromtimestamp(changed))
         return max(days, default=dt.date.min)
 
-    def by_day(self) -> list[Memory]:
-        """Return all in the order of their days."""
-        memories = self._memories.values()
+    def all(self) -> list[Memory]:
+        """Return all of them, in no order."""
+        return list(self._memories.values())
+
+    def by_day(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Return some of them in the order of their days."""
         return sorted(memories, key=lambda one: (self.since(one), one.path))
 
     def alike(self, texts: Iterable[str], besides: Iterable[str]) -> list[Memory]:
@@ -161,17 +169,18 @@ class KnownMemories:
             All while there are few; of more `besides`, and those that share the rarest
             words with the texts. In the order of their days.
         """
-        chosen = self.by_day()
-        if len(chosen) <= MAX_SHOWN_WHOLE:
-            return chosen
+        memories = self.all()
+        if len(memories) <= MAX_SHOWN_WHOLE:
+            return self.by_day(memories)
         said = content("\n".join(texts))
-        words = {one.path: content(plain(one.statement)) for one in chosen}
+        words = {one.path: content(plain(one.statement)) for one in memories}
         counts = Counter(word for own in words.values() for word in own)
         scores = Counter[str]()
         for path, own in words.items():
             scores[path] = sum(1000 // counts[word] for word in own & said)
         near = [path for path, score in scores.most_common(MAX_SHOWN_ALIKE) if score]
-        return [one for one in chosen if one.path in {*near, *besides}]
+        chosen = {*near, *besides}
+        return self.by_day(one for one in memories if one.path in chosen)
 
     # -- what is done about a claim ----------------------------------------------------
 
