@@ -33,6 +33,9 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has its programs ignore
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
+# A hook or `git bisect run` names its own repository to every git that is started.
+for _name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"):
+    os.environ.pop(_name, None)
 # No git that a test starts asks anybody for a name or a password.
 os.environ |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": ""}
 os.environ["FILEMEM_EMBEDDINGS"] = (
