@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import sample, shell_command
+from programs import clean, sample, shell_command
 from scripted_server import ScriptedServer, calls, say
+from terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,6 +71,83 @@ def test_one_line_sets_up_and_runs_the_main_job(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     first = done.stdout.partition("\n- ")[2].partition("\n- ")[0]
     assert "facts/2026/2026-03-14-prefers-oolong-tea.md:9" in first, done.stdout
+
+
+BEGIN = blocks("sh")[0].rpartition("&& ")[2].strip()
+WALKS = {
+    "english": [
+        BEGIN,
+        "Remember that my dentist is Dr Oda.",
+        "/edit dentist",
+        "Who is my dentist?",
+        "/forget dentist",
+        "/search dentist",
+    ],
+    "chinese": [
+        BEGIN,
+        "记住：我的牙医是Oda医生。",
+        "/edit 牙医",
+        "谁是我的牙医？",
+        "/forget 牙医",
+        "/search 牙医",
+    ],
+    "emoji": [
+        BEGIN,
+        "Remember: 🦷 is Dr Oda.",
+        "/edit 🦷",
+        "🦷?",
+        "/forget 🦷",
+        "/search 🦷",
+    ],
+    "words": [
+        'filemem "My dentist is Dr Oda."',
+        "filemem edit dentist",
+        'filemem "Who is my dentist?"',
+        "filemem forget dentist",
+        "filemem search dentist",
+    ],
+    "folder": [
+        BEGIN,
+        "Good morning.",
+        "/quit",
+        "cd .local/share/filemem/memory_store/ann; mkdir facts",
+        "echo 'My dentist is Dr Oda.' | tee facts/2026-11-20-dentist.md",
+        "sed -i s/Oda/Ito/ facts/*.md",
+        "filemem grep dentist",
+        "filemem forget dentist",
+        "filemem search dentist",
+    ],
+}
+"""What somebody types who has read the README; the last three lines find and forget."""
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_the_first_minutes_keep_correct_find_and_forget(
+    tmp_path: Path, walk: str
+) -> None:
+    """In a shell of their own, with an editor that corrects a name."""
+    editor = tmp_path / "bin/editor"
+    shell_command(tmp_path / "bin/filemem")
+    editor.write_text("#!/bin/sh\nfor file; do :; done; sed -i s/Oda/Ito/ $file\n")
+    editor.chmod(0o700)
+    path = f"{editor.parent}:{os.environ['PATH']}"
+    env = clean(tmp_path, PATH=path, PS1="> ", LOGNAME="ann", EDITOR=str(editor))
+    begin, *steps, find, forget, gone = WALKS[walk]
+    lines = [
+        (begin, "[Y/n]: "),
+        *((step, "\n> ") for step in ("y", *steps)),
+        (find, "Ito"),
+        (forget, "[y/N]: "),
+        ("y", "\n> "),
+        (gone, "Nowhere in memory"),
+    ]
+    with Terminal(["/bin/sh"], env, str(tmp_path)) as term:
+        term.expect("> ")
+        for typed, told in lines:
+            term.type(f"{typed}\r")
+            term.expect(told)
+            if told in ("Ito", "Nowhere in memory"):
+                term.expect("\n> ")
 
 
 def test_the_agent_in_python_answers(tmp_path: Path) -> None:
