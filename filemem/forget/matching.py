@@ -10,7 +10,6 @@ leading zeros.
 
 import os
 import re
-import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -42,7 +41,6 @@ _SIGN = re.compile(terms.SIGN)
 _NO_WORD = re.compile(rf"(?:(?!{terms.SIGN})[\W_])+")
 _GAPS = re.compile(r"[\s，。、；：！？「」《》…]+")
 _AROUND = ".,;:!?\"'()[]{}<>*"  # what may stand around a word
-_ACCENTS = re.compile("[\u0300-\u036f]")
 _QUOTES = str.maketrans("“”‘’", "\"\"''")
 _PIECE = re.compile(r"\d+|[^\W\d_]+|@")
 _SEPARATORS = r"[\s./\\()_-]{0,2}"
@@ -130,11 +128,10 @@ class Matcher:
 
 
 def plain(text: str) -> str:
-    """Return a text as it is compared: without case, accents and what nobody sees, with
-    straight quotes, single spaces, simplified Chinese characters."""
-    visible = UNSEEN.sub("", terms.simplified(text)).casefold().translate(_QUOTES)
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", visible))
-    return " ".join(bare.split())
+    """Return a text as it is compared: folded as search does, without what nobody sees,
+    with straight quotes and single spaces."""
+    visible = terms.fold(UNSEEN.sub("", text))
+    return " ".join(visible.translate(_QUOTES).split())
 
 
 def _spaced(text: str) -> str:

@@ -43,7 +43,13 @@ _MAY_BE_PAST = re.compile(rb"^(?:superseded_by|status):", re.MULTILINE)
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
     """Return the line over a file's lines, and whether it is past or archived."""
-    return _heading(path, when_of(path), _fate(folder, path), *notes)
+    fate = ""
+    with contextlib.suppress(FilememError):
+        if _MAY_BE_PAST.search(folder.read(path, MAX_HEAD_BYTES)):
+            fate = validity.fate(folder.memory(path).metadata)
+    if is_archived(path) and not fate:
+        fate = "archived"
+    return _heading(path, when_of(path), fate, *notes)
 
 
 def _heading(path: str, when: FileDate | None, *notes: str) -> str:
@@ -55,17 +61,6 @@ def _heading(path: str, when: FileDate | None, *notes: str) -> str:
     elif when is not None and not when.day_unknown:
         date = f"{when.date:%a}"
     return "  ".join(part for part in (path, date, *notes) if part)
-
-
-def _fate(folder: Folder, path: str) -> str:
-    """Return what has become of a memory: `superseded by PATH`, or else `archived`."""
-    fate = ""
-    with contextlib.suppress(FilememError):
-        if _MAY_BE_PAST.search(folder.read(path, MAX_HEAD_BYTES)):
-            fate = validity.fate(folder.memory(path).metadata)
-    if is_archived(path):
-        return fate or "archived"
-    return fate
 
 
 def _call(tool: str, **arguments: Any) -> str:
