@@ -94,8 +94,7 @@ def annotate(text: str, today: date) -> str:
     keeps it, so that doing it twice is doing it once. Left as they are: today and this
     week, which the heading of a session tells, and what may mean several dates.
     """
-    lowered = simplified(text.lower())  # a look that spares most texts the patterns
-    if not any(cue in lowered for cue in tables.parts("dates.txt")["cues"].split()):
+    if not _has_any(text, "cues"):
         return text
     # An annotated text is read as the plain one.
     bare = pattern("‹bracket›").sub("", text)
@@ -147,15 +146,24 @@ def dates_in(text: str, today: date) -> Iterator[Span]:
         text: in English or Chinese.
         today: the day to which a date without a year is nearest.
     """
-    lowered = simplified(text.lower())
-    cues = tables.parts("dates.txt")["coming cues"].split()
-    if not (_NUMBER.search(text) or any(cue in lowered for cue in cues)):
+    if not (_NUMBER.search(text) or _has_any(text, "coming cues")):
         return
     for mention in mentioned(text, today):
         span = nearest(mention, today)
         is_date = not mention.relative or span.start > today
         if is_date and _is_settled(mention, text, today):
             yield span
+
+
+def _has_any(text: str, part: str) -> bool:
+    """Tell whether a text has one of some cues: a look that spares most the patterns.
+
+    Args:
+        text: in English or Chinese.
+        part: of the table which has the cues.
+    """
+    lowered = simplified(text.lower())
+    return any(cue in lowered for cue in tables.parts("dates.txt")[part].split())
 
 
 def _is_settled(mention: Mention, text: str, today: date) -> bool:
