@@ -43,11 +43,11 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
             subject, paths, {"Job": "test", "Session": TALK}, START
         )
 
-    user.create(CAT, "The cat sleeps in the tuba case.\n")
     lay(top, {"README": "Mine.\n", "store/bob/a.md": f"Bob keeps his own {WORD}.\n"})
     set_up(str(top / "store"), "mara", START)
     git(top, "add", "README", "store/bob", "store/.gitignore", "store/.gitattributes")
     git(top, "commit", "--quiet", "--message", f"Bob's {WORD} is not mara's")
+    user.create(CAT, "The cat sleeps in the tuba case.\n")
     commit("Remember: The cat sleeps in the tuba case.", CAT)
     said = format_turn("mara", "09:01", f"I saw a {WORD} in the jar.")
     user.create(TALK, format_turn("mara", "09:00", "Good morning.") + said)
