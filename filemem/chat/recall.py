@@ -228,7 +228,7 @@ def _item(hit: Hit, message: str, today: dt.date) -> str:
     if hit.date and (when is None or when.date != hit.date):
         when = FileDate(hit.date, False, "")
     day = f"{phrases.day_of(when, message)}, " if when else ""
-    notes = [hit.note] if hit.note else []
+    notes = [note for note in (hit.note, hit.replaced) if note]
     if when and when.date > today:
         notes.append("later than today")
     told = f"  ({'; '.join(notes)})" if notes else ""

@@ -59,7 +59,7 @@ class Filters:
 
     def _has_event(self, entry: IndexedFile) -> bool:
         """Say whether a file tells of an event on one of the days."""
-        event = event_days(entry)
+        event = event_days(entry.particulars)
         if self.days is None or event is None:
             return False
         return self.days.overlaps(event)

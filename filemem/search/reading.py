@@ -21,7 +21,6 @@ from filemem.text.plain import one_line
 
 SHOWN_WHOLE_CHARS = 500  # of a turn, however it is indexed
 LONGEST_ECHO = 2  # times the length of the question
-REPLACED_CHARS = 80  # of what a memory replaced, in its heading
 
 
 def in_its_place(
@@ -173,7 +172,7 @@ def _hit(
         excerpt=_excerpt(shown, request.query),
         is_cut=shown.end - shown.start < len(passage.text),
         note=_note(entry, match.successor, request.today),
-        replaced=_replaced(request, index, entry),
+        replaced=validity.replaced_note(index.folder, entry.particulars),
         newer=match.successor.path if match.successor else "",
         sources=sources,
         day_named=day_named or _event_day(entry, request.query),
@@ -260,23 +259,8 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
     elif found is Validity.PAST:
         state = validity.fate(entry.particulars)
-    return f"{state}  {validity.held_note(entry, today)}".strip()
-
-
-def _replaced(request: SearchRequest, index: Index, entry: IndexedFile) -> str:
-    """Return what a memory replaced, in its words, and when that held; or ''."""
-    paths = validity.named(entry, "supersedes")
-    older = request.corpus.by_live_path.get(live(paths[0])) if paths else None
-    if older is None:
-        return ""
-    try:
-        passage = index.memory(older.path, older.stats).passages[0]
-    except (FilememError, IndexError):
-        return ""
-    if passage.text in ("", FORGOTTEN):
-        return ""
-    words = one_line(passage.text, REPLACED_CHARS)
-    return f'replaced "{words}" {validity.held_note(older, request.today)}'.strip()
+    held = validity.held_note(entry.particulars, entry.date)
+    return f"{state}  {held}".strip()
 
 
 def _sources(entry: IndexedFile, passage: Passage) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from filemem.store.fields import texts
+from filemem.store.folder import Folder
+from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import when_of
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import one_line
@@ -14,6 +16,7 @@ if TYPE_CHECKING:  # grep does without the index
     from filemem.index import IndexedFile
 
 CERTAIN = 0.7  # the confidence below which a memory is marked
+REPLACED_CHARS = 80  # of what a memory replaced, in its heading
 FIRST_DAY = dt.date.min.toordinal()
 LAST_DAY = dt.date.max.toordinal()
 _ALWAYS = DayRange(FIRST_DAY, LAST_DAY)
@@ -35,22 +38,27 @@ def held_days(entry: "IndexedFile") -> DayRange:
     One that replaced another holds from its own date on, one that was replaced until
     the day before it was. An event stays true: `valid_until` is its last day.
     """
-    if _LIMITS.isdisjoint(entry.particulars):
+    return _held(entry.particulars, entry.date)
+
+
+def _held(front: Mapping[str, Any], own_day: int) -> DayRange:
+    """Return the same by front matter and a file's own day, as an ordinal or 0."""
+    if _LIMITS.isdisjoint(front):
         return _ALWAYS
-    first = _day(entry, "valid_from") or FIRST_DAY
-    if first == FIRST_DAY and entry.particulars.get("supersedes"):
-        first = entry.date or FIRST_DAY
+    first = _day(front, "valid_from") or FIRST_DAY
+    if first == FIRST_DAY and front.get("supersedes"):
+        first = own_day or FIRST_DAY
     last = LAST_DAY
-    if not entry.event_day:
-        last = _day(entry, "valid_until") or LAST_DAY
-    replaced_by = successor(entry)
+    if not _day(front, "day"):
+        last = _day(front, "valid_until") or LAST_DAY
+    replaced_by = front.get("superseded_by")
     if replaced_by:
-        when = when_of(replaced_by)
+        when = when_of(str(replaced_by))
         if when:
             last = min(last, when.date.toordinal() - 1)
         elif last == LAST_DAY:
             last = FIRST_DAY - 1  # nobody knows when it ended
-    elif fate(entry.particulars):
+    elif fate(front):
         last = FIRST_DAY
     return DayRange(first, last)
 
@@ -63,7 +71,7 @@ def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
         days: those asked for. An interval counts if it has one of them; an end that is
             not known is open.
     """
-    event = event_days(entry)
+    event = event_days(entry.particulars)
     if event:
         return any(map(event.overlaps, days))
     if _INTERVAL.isdisjoint(entry.particulars):
@@ -71,11 +79,10 @@ def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
     return any(map(held_days(entry).overlaps, days))
 
 
-def event_days(entry: "IndexedFile") -> DayRange | None:
+def event_days(front: Mapping[str, Any]) -> DayRange | None:
     """Return the days of the event that a file tells of; None if it is of none."""
-    if not entry.event_day:
-        return None
-    return DayRange(entry.event_day, _day(entry, "valid_until") or entry.event_day)
+    day = _day(front, "day")
+    return DayRange(day, _day(front, "valid_until") or day) if day else None
 
 
 def validity_of(entry: "IndexedFile", day: dt.date) -> Validity:
@@ -99,23 +106,46 @@ def fate(front: Mapping[str, Any]) -> str:
     return str(front.get("status", ""))
 
 
-def held_note(entry: "IndexedFile", day: dt.date) -> str:
-    """Say in a heading's words when a memory holds; '' if that is not known.
+def held_note(front: Mapping[str, Any], own_day: int) -> str:
+    """Say in a heading's words when a memory holds; '' if its path tells that.
 
-    Of one that replaced another that is its own date, said only before that day. The
-    day on which an appointment was moved is not said, as it would pass for its own.
+    Of an appointment these are its days, and never the one on which it was moved.
+
+    Args:
+        front: the well-formed values of its front matter.
+        own_day: of its file, as an ordinal; 0 if it has none.
     """
-    held = held_days(entry)
-    today = day.toordinal()
-    since = None
-    if "valid_from" in entry.particulars or today < held.first:
-        since = dt.date.fromordinal(held.first)
-    if entry.event_day or not FIRST_DAY < held.last < LAST_DAY:
+    event = event_days(front)
+    if event:
+        is_told = event == DayRange(own_day, own_day)
+        return "" if is_told else f"event of {_dates(event)}"
+    held = _held(front, own_day)
+    if not FIRST_DAY < held.last < LAST_DAY:
+        since = front.get("valid_from")
         return f"holds from {since}" if since else ""
-    until = dt.date.fromordinal(held.last)
-    if since:
-        return f"held {since} to {until}"
-    return f"held until {until}" if held.last < today else f"holds until {until}"
+    if "valid_from" in front:
+        return f"held {_dates(held)}"
+    return f"until {dt.date.fromordinal(held.last)}"
+
+
+def _dates(days: DayRange) -> str:
+    first, last = map(dt.date.fromordinal, (days.first, days.last))
+    return f"{first}" if first == last else f"{first} to {last}"
+
+
+def replaced_note(folder: Folder, front: Mapping[str, Any]) -> str:
+    """Say what a memory replaced, in its words, and when that held; or ''."""
+    older = None
+    for path in [*texts(front.get("supersedes"))][:1]:
+        older = folder.find(path)
+    if older is None or not older.passages:
+        return ""
+    text = older.passages[0].text
+    if text in ("", FORGOTTEN):
+        return ""
+    own_day = older.date.toordinal() if older.date else 0
+    held = held_note(older.metadata, own_day)
+    return f'replaced "{one_line(text, REPLACED_CHARS)}" {held}'.strip()
 
 
 def successor(entry: "IndexedFile") -> str:
@@ -131,14 +161,9 @@ def named(entry: "IndexedFile", key: str) -> tuple[str, ...]:
     return tuple(texts(entry.particulars.get(key)))
 
 
-def _iso(entry: "IndexedFile", key: str) -> str:
-    """Return the day in a key of the front matter, in ISO form; '' if it has none."""
-    return str(entry.particulars.get(key) or "")[:10]
-
-
-def _day(entry: "IndexedFile", key: str) -> int:
+def _day(front: Mapping[str, Any], key: str) -> int:
     """Return the day in a key of the front matter, as an ordinal; 0 if it has none."""
     try:
-        return dt.date.fromisoformat(_iso(entry, key)).toordinal()
+        return dt.date.fromisoformat(f"{front.get(key)}"[:10]).toordinal()
     except ValueError:
         return 0

@@ -37,19 +37,24 @@ MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
 GREP_TOKENS = 1500  # in one answer of grep
 MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
 MAX_HITS = 200  # passages of a search
-_MAY_BE_PAST = re.compile(rb"^(?:superseded_by|status):", re.MULTILINE)
+_TELLS_WHEN = re.compile(
+    rb"^(?:superseded_by|supersedes|status|day|valid_from|valid_until):", re.MULTILINE
+)
 """Other front matter is not read, as YAML takes as long as a grep."""
 
 
 def file_heading(folder: Folder, path: str, *notes: str) -> str:
-    """Return the line over a file's lines, and whether it is past or archived."""
-    fate = ""
+    """Return the line over a file's lines: what became of it, and when it held."""
+    told = ["archived" if is_archived(path) else ""]
     with contextlib.suppress(FilememError):
-        if _MAY_BE_PAST.search(folder.read(path, MAX_HEAD_BYTES)):
-            fate = validity.fate(folder.memory(path).metadata)
-    if is_archived(path) and not fate:
-        fate = "archived"
-    return _heading(path, when_of(path), fate, *notes)
+        if _TELLS_WHEN.search(folder.read(path, MAX_HEAD_BYTES)):
+            memory = folder.memory(path)
+            front = memory.metadata
+            own_day = memory.date.toordinal() if memory.date else 0
+            told[0] = validity.fate(front) or told[0]
+            told.append(validity.held_note(front, own_day))
+            told.append(validity.replaced_note(folder, front))
+    return _heading(path, when_of(path), *told, *notes)
 
 
 def _heading(path: str, when: FileDate | None, *notes: str) -> str:

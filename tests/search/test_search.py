@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from programs import lay
 
-from filemem import Toolbox
+from filemem import Store, Toolbox
 from filemem.index import Index
 from filemem.search.days import named_days
 from filemem.search.query import parse
@@ -415,6 +415,11 @@ def test_headings_tell_when_a_memory_held_and_what_it_replaced(tmp_path: Path) -
     held = "held 2024-02-01 to 2027-02-28"
     assert f'{COIMBRA}  Mon  replaced "Ana lives in Porto." {held}' in lines
     assert f"{PORTO}  Thu  superseded by {COIMBRA}  {held}" in lines
+    user = Store(tmp_path).user("ann")
+    replaced = f'replaced "Ana lives in Porto." {held}'
+    assert replaced in user.tools().call("grep", {"pattern": "Coimbra"})
+    assert replaced in user.tools().call("open", {"path": COIMBRA})
+    assert replaced in user.prompt_context("Where did Ana live before Coimbra?")
 
 
 def test_a_fact_held_to_its_end_though_its_successor_has_no_day(tmp_path: Path) -> None:
@@ -428,13 +433,26 @@ def test_a_fact_held_to_its_end_though_its_successor_has_no_day(tmp_path: Path) 
     assert not any("No memory is dated" in line for line in lines)
 
 
-def test_what_holds_still_is_not_told_as_past(tmp_path: Path) -> None:
-    files = {VAN: fact("Ann rents a garage.", valid_until="2027-03-31")}
-    assert any(
-        "holds until 2027-03-31" in line for line in ask(tmp_path, files, "garage")
-    )
-    after = ask(tmp_path, files, "garage", LATER)
-    assert any("held until 2027-03-31" in line for line in after)
+@pytest.mark.parametrize(
+    ("said", "front"),
+    [
+        ("until 2027-03-31", {"valid_until": "2027-03-31"}),
+        ("event of 2026-12-04", {"day": "2026-12-04"}),
+        (
+            "event of 2026-12-04 to 2026-12-06",
+            {"day": "2026-12-04", "valid_until": "2026-12-06"},
+        ),
+    ],
+)
+def test_every_tool_says_the_days_of_a_memory(
+    tmp_path: Path, said: str, front: dict[str, str]
+) -> None:
+    """What holds still is not told as past."""
+    files = {VAN: fact("Ann rents a garage.", **front)}
+    assert any(line.endswith(said) for line in ask(tmp_path, files, "garage"))
+    tools = Store(tmp_path).user("ann").tools()
+    assert f"  {said}" in tools.call("grep", {"pattern": "garage"})
+    assert f"  {said}" in tools.call("open", {"path": VAN})
 
 
 def test_of_an_appointment_that_was_moved_no_other_day_is_told(tmp_path: Path) -> None:
