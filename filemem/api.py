@@ -54,8 +54,7 @@ from filemem.reports import (
 )
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
-from filemem.store import config, facts, files, keys, person, usage
-from filemem.store.facts import reference
+from filemem.store import config, facts, person, usage
 from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder, JobDone
 from filemem.store.gate import Gate
 from filemem.store.imports import Origins
@@ -305,41 +304,14 @@ class User:
             what = f"there is no time zone {one_line(zone, 40)}"
             raise FilememError(f"{what}; name one such as Europe/Lisbon.")
         called = one_line(name).strip()
-        wanted = {PERSON_KEY: [called], ZONE_KEY: [zone]}
-        if called:
-            former = self._folder.own_names() - {self.name, called}
-            wanted["aliases"] = sorted(former)
-        changes = [
-            functools.partial(
-                facts.set_front, PROFILE, key=key, value=reference(values)
-            )
-            for key, values in wanted.items()
-            if any(values)
-        ]
-        if changes:
-            with self._folder.locked():
-                if not list(self._folder.existing(PROFILE)):
-                    self._folder.create(PROFILE, facts.page(Kind.PROFILE))
-            self._edit(PROFILE, "info", changes)
+        wanted = {PERSON_KEY: called, ZONE_KEY: zone}
+        if any(wanted.values()):
+            former = sorted(self._folder.own_names() - {called})
+            with JobRun(self._folder, "info", self.now(), exclusive=False) as run:
+                jobs.set_profile(self._folder, **wanted, aliases=former)
+                run.commit(f"Update {PROFILE}", [PROFILE])
         own = person_zone(self._folder)
         return Info(self._folder.person, str(own or ""))
-
-    def _edit(
-        self, path: str, job: str, changes: Iterable[Callable[[bytes], bytes]]
-    ) -> None:
-        """Change a memory's file, one change after the other, and commit that.
-
-        Raises:
-            Refused: it cannot be edited.
-        """
-        with JobRun(self._folder, job, self.now(), exclusive=False) as run:
-            try:
-                for change in changes:
-                    self._folder.edit(path, change)
-            except ValueError as error:
-                why = f"{path} cannot be edited: {error}; correct it"
-                raise Refused(f"{why}.") from None
-            run.commit(f"Update {path}", [path])
 
     # -- remembering -------------------------------------------------------------------
 
@@ -514,7 +486,9 @@ class User:
             raise Refused(f"{what}; remember what holds instead, or forget a turn.")
         clean = Gate(self._folder).clean(text).text
         change = functools.partial(facts.with_body, where, text=clean)
-        self._edit(where, "update", [change])
+        with JobRun(self._folder, "update", self.now(), exclusive=False) as run:
+            jobs.edit(self._folder, where, change)
+            run.commit(f"Update {where}", [where])
         return self.open_file(where)
 
     @_disk_told()
@@ -913,8 +887,8 @@ class Store:
     def rename(self, old: str, new: str, *, wait: float = JOB_WAIT_SECONDS) -> User:
         """Give a user another name, and return the user.
 
-        Folder and keys go along. A store in git shows that as a rename, for you to
-        commit.
+        Folder and keys go along, and what was said under the old name stays the
+        person's. In git that is one commit.
 
         Args:
             old: the name.
@@ -923,20 +897,16 @@ class Store:
 
         Raises:
             NotFound: there is no such user.
-            Refused: somebody has the new name.
+            Refused: somebody has the new name, or profile.md cannot be edited.
             Busy: a job works on them still.
         """
-        folder = self._existing(old)._folder
+        user = self._existing(old)
+        old_name = user.name
         target = self._files.folder(new)
-        with folder.job_lock(wait), folder.locked():
-            try:
-                files.rename_new(folder.root, target.root)
-            except FileExistsError:
-                raise Refused(f"{one_line(new)} is taken; choose another.") from None
-            files.sync_folder(self.root)
-        keys.rename_user(self.root, folder.name, target.name)
-        self._users.pop(folder.name, None)
-        return self.user(new)
+        with user._folder.job_lock(wait):
+            jobs.rename(user._folder, target, user.now())
+        self._users.pop(old_name, None)
+        return self._users.setdefault(user.name, user)
 
     @_disk_told()
     def export(self, name: str, file: StrPath) -> list[str]:

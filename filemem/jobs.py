@@ -9,6 +9,7 @@ to the same end, so the same command again does no harm.
 
 import contextlib
 import datetime as dt
+import functools
 import gc
 import os
 import socket
@@ -17,7 +18,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 from filemem import index, overview
-from filemem.errors import FilememError, NotFound, in_words, missing_extra
+from filemem.errors import FilememError, NotFound, Refused, in_words, missing_extra
 from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
@@ -35,7 +36,8 @@ from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.store import config, keys, usage
+from filemem.store import config, files, keys, usage
+from filemem.store.facts import page, reference, set_front
 from filemem.store.folder import (
     JOB_WAIT_SECONDS,
     Folder,
@@ -44,6 +46,7 @@ from filemem.store.folder import (
     no_progress,
 )
 from filemem.store.learned import LearnLog
+from filemem.store.paths import PROFILE, Kind
 from filemem.store.problems import bundle_problems
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
@@ -233,6 +236,70 @@ def forget(
             delete.remove_folder(user, repository=takes_git)
     user.tell("forgotten", len(done.facts["deleted"]))
     return replace(done, facts={**done.facts, **facts, "notes": notes})
+
+
+def edit(folder: Folder, path: str, change: Callable[[bytes], bytes | None]) -> None:
+    """Change a memory by a function of its bytes; raise Refused where that fails."""
+    try:
+        folder.edit(path, change)
+    except ValueError as error:
+        raise Refused(f"{path} cannot be edited: {error}; correct it.") from None
+
+
+def set_profile(folder: Folder, *, aliases: Sequence[str], **wanted: str) -> None:
+    """Set keys of the front matter of profile.md, which is made where there is none.
+
+    Args:
+        folder: whose.
+        aliases: the other names under which the person's own turns may stand.
+        wanted: values by their key; empty ones stay as they are.
+
+    Raises:
+        Refused: it cannot be edited.
+    """
+    values = {key: [value] for key, value in wanted.items()} | {"aliases": aliases}
+    with folder.locked():
+        if not list(folder.existing(PROFILE)):
+            folder.create(PROFILE, page(Kind.PROFILE))
+        for key, listed in values.items():
+            if any(listed):
+                value = reference(listed)
+                change = functools.partial(set_front, PROFILE, key=key, value=value)
+                edit(folder, PROFILE, change)
+
+
+def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
+    """Give a user another name, and commit that.
+
+    The old name becomes one of the person's. What they had not committed waits for
+    them still.
+
+    Args:
+        folder: whose memories.
+        target: where they go.
+        at: the moment that counts as now.
+
+    Raises:
+        Refused: somebody has that name, or profile.md cannot be edited.
+    """
+    history = History(folder)
+    taken = Refused(f"{one_line(target.name)} is taken; choose another.")
+    if target.exists():
+        raise taken
+    with JobRun(folder, "rename", at) as run, folder.locked():
+        set_profile(folder, aliases=sorted({*folder.own_names(), target.name}))
+        gone = [PROFILE, *history.committed()]
+        beside = f"../{target.own_folder}"
+        came = [f"{beside}/{path}" for path in gone if path not in folder.drafts]
+        try:
+            files.rename_new(folder.root, target.root)
+        except FileExistsError:
+            raise taken from None
+        files.sync_folder(folder.store)
+        if history.managed_root == folder.store:
+            run.commit("Give a user another name", [*gone, *came])
+        keys.rename_user(folder.store, folder.name, target.name)
+        folder.become(target)
 
 
 def accept(

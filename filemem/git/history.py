@@ -103,6 +103,14 @@ class History:
         """Say whether anything lies at a path."""
         return os.path.lexists(os.path.join(self.folder.root, path))
 
+    def committed(self) -> list[str]:
+        """Return what the last commit has of the user's, in a store that git keeps."""
+        if not self.managed_root:
+            return []
+        inside = f"{self.prefix}/"
+        tree = self.repository.tree(self.repository.resolve())
+        return [self.own_path(path) for path in tree if path.startswith(inside)]
+
     def changes(self) -> list[str]:
         """Return the memories and logs that differ from the last commit.
 

@@ -128,16 +128,16 @@ class JobFrame:
             yield
             return
         self.drafts = frozenset(without_logs(history.changes()))
-        place = history.folder.bookkeeping(NOTES)
-        files.make_folder(place)
-        note = f"{place}/{os.urandom(8).hex()}"
+        name = f"{NOTES}/{os.urandom(8).hex()}"
+        note = history.folder.bookkeeping(name)
+        files.make_folder(os.path.dirname(note))
         with files.lock(note, 0):
             lines = "".join(f"{one}\n" for one in (NOTE_HEADING, *sorted(self.drafts)))
             files.log(note, os.fsencode(lines))
             yield
             if not self._fault:
                 with contextlib.suppress(NotFound):  # it went with the user's folder
-                    files.delete(note)
+                    files.delete(history.folder.bookkeeping(name))
 
     def record(
         self,

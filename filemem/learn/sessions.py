@@ -158,11 +158,15 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
     digests = _digests(memory, passages)
     session = _session(memory, passages, frozenset(digests), changed)
     own_names = set(map(display, folder.own_names()))
+    owner = display(folder.person)
     before: list[SaidTurn] = []
     for place, (passage, said) in enumerate(zip(passages, digests, strict=True)):
         name = speaker(memory, passage)
         role = memory.role(passage.speaker)
         is_machine = role is not Role.PERSON
+        is_own = not is_machine and name in own_names
+        if is_own:
+            name = owner  # whatever they were called then
         is_last = place == len(passages) - 1
         is_leaned_on = not is_last and _is_short_reply(memory, passages[place + 1])
         turn = SaidTurn(
@@ -173,7 +177,7 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
             day=passage.day or memory.date or dt.date.min,
             digest=said,
             is_machine=is_machine,
-            is_own=not is_machine and name in own_names,
+            is_own=is_own,
             is_passed_over=role is Role.ASSISTANT and not is_leaned_on,
             before=tuple(before[-CONTEXT_TURNS:]),
         )

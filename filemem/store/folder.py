@@ -404,6 +404,12 @@ class Folder:
                 raise Refused(f"{what}; rename one of the two.") from None
             files.delete(origin)
 
+    def become(self, other: "Folder") -> None:
+        """Be another user's folder from now on, to which this one was renamed."""
+        self.root = other.root
+        self.own_folder = other.own_folder
+        self.name = other.name
+
     # -- copies, and what killed processes leave --------------------------------------
 
     def scratch(self) -> "tempfile.TemporaryDirectory[str]":

@@ -394,3 +394,22 @@ def test_no_later_commit_is_called_by_what_was_forgotten(tmp_path: Path) -> None
     subjects = git(where, "log", "-3", "--format=%s").split("\n")
     assert subjects[0].startswith("Talk with mara")
     assert ["Bruno" in subject for subject in subjects] == [False, False, True]
+
+
+def test_a_user_s_new_name_is_a_commit_so_that_git_still_knows_their_memories(
+    tmp_path: Path,
+) -> None:
+    """What only the person has, or git ignores, stays so; no proof is false."""
+    mara = store(tmp_path / "store")
+    mara.create("notes/own.md", "Mine.\n")
+    (tmp_path / "store/.git/info/exclude").write_text("secret.md\n")
+    mara.create("notes/secret.md", "Not for git.\n")
+    here = Store(mara.store)
+    lind = here.rename("mara", "lind")
+    assert git(mara.store, "status", "--short") == "?? lind/notes/"
+    past = lind.as_of(lind.now())
+    assert past.open_file(FACT).text
+    assert not os.listdir(lind._folder.bookkeeping("jobs"))
+    gone = here.delete("lind")
+    [left] = gone.left
+    assert left.startswith("Git's history still has it")

@@ -283,11 +283,26 @@ def test_a_person_is_called_by_their_name_whatever_the_folder(tmp_path: Path) ->
     assert fact.claim.is_own
     assert "The memories are Anna's" in reader.told[0]
     moved = store.rename("auth0|123", "ann@example.com")
-    assert moved.info().name == "Anna"
+    assert moved.info().name == "Anna" and moved.name == "ann@example.com"
     assert store.users() == ["ann@example.com"]
+    assert store.user("ann@example.com") is moved
+    os.rename(f"{store.root}/ann@example.com", f"{store.root}/moved")
+    names = {"auth0|123", "Ann", "Anna", "ann@example.com", "moved"}
+    assert StoreFolder(store.root).folder("moved").own_names() == names
     store.user("bo").remember("Has a cat.")
     with pytest.raises(Refused, match="is taken"):
-        store.rename("bo", "ann@example.com")
+        store.rename("bo", "moved")
+
+
+def test_what_was_said_under_a_former_name_is_the_person_s(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    user = store.user("auth0|123")
+    user.add_conversation(said("I keep bees."), at=AT)
+    assert store.rename("auth0|123", "ann@example.com") is user
+    reader = Reader(note("Ann keeps bees.", "keep bees", section="home"))
+    [fact] = user.consolidate(reader).kept
+    assert fact.claim.is_own
+    assert "ann@example.com: I keep bees." in reader.told[0]
 
 
 def test_a_chat_that_goes_on_is_left_out_by_its_id(nora: User) -> None:
