@@ -629,7 +629,9 @@ SLOW |= {"difflib", "_hashlib", "subprocess"}
 def test_no_command_imports_what_it_does_not_need(
     home: Path, line: str, never: set[str]
 ) -> None:
-    """openai only for a talk with a model; and a grep loads no YAML and no OpenSSL."""
+    """openai only for a talk with a model; and a grep loads no OpenSSL, and no YAML
+    where the profile has no front matter."""
+    (home / "memory_store/mara/profile.md").write_text("# Mara\n")
     code = "from filemem.cli import main; main()" if line else "import filemem"
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"

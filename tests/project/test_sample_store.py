@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from programs import sample
+from programs import filemem, sample
 
 from filemem import Store
 from filemem.store.users import StoreFolder
@@ -20,8 +20,13 @@ TURN = re.compile(r"- \*\*[^*]+\*\* (?:[01]\d|2[0-3]):[0-5]\d: \S")
 
 
 def test_check_finds_no_problem() -> None:
-    """Whoever looks at the sample first sees what is well."""
+    """Whoever looks at the sample first sees what is well.
+
+    It is a bundle of the Open Knowledge Format, too.
+    """
     assert Store(STORE).user("mara").check() == []
+    done = filemem("--store", STORE, "check", "--okf")
+    assert done.returncode == 0
 
 
 def test_sessions_are_turns_and_sources_and_links_lead_somewhere() -> None:
