@@ -246,8 +246,9 @@ def timeline_command(
 ) -> Output:
     """Show what happened when, oldest first.
 
-    A fact is listed on the day it is about, or else on its own date; one that has ended
-    says when. A conversation is listed on the day it began, by its first words. GLOB
+    A fact is listed on each day it is about, or else on its own date; one that has
+    ended says when. A conversation is listed on each of its days, by the first words.
+    GLOB
     names other memories, such as 'facts/**' or '**'; archived ones are shown too. Exit
     code 1 if there is nothing.
 

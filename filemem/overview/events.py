@@ -1,7 +1,7 @@
 """What happened when, as memories tell it."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from filemem.store.facts import plain
@@ -58,10 +58,10 @@ def timeline(
         days: the days asked for; None for all.
     """
     events = []
-    for path in folder.paths():
-        event = _event(folder, path) if wanted(path) else None
-        if event and (days is None or _is_within(event, days)):
-            events.append(event)
+    for path in filter(wanted, folder.paths()):
+        for event in _events(folder, path):
+            if days is None or _is_within(event, days):
+                events.append(event)
     events.sort(key=lambda event: (event.date, event.end, event.path, event.line))
     return events
 
@@ -71,40 +71,55 @@ def _is_within(event: Event, days: DayRange) -> bool:
     return days.overlaps(DayRange(event.date.toordinal(), event.end.toordinal()))
 
 
-def _event(folder: Folder, path: str) -> Event | None:
-    """Return a memory's first passage that was not forgotten, as an event.
+def _events(folder: Folder, path: str) -> Iterator[Event]:
+    """Yield what a memory tells of each day: a passage for each date that it names.
 
-    A memory without a date, or one that cannot be read, has none.
+    Of a day that no text names it is the first passage that was not forgotten. A
+    passage without a date, or a memory that cannot be read, tells of none.
     """
     memory = folder.find(path)
-    if memory is None or memory.date is None:
-        return None
+    if memory is None:
+        return
+    seen = set()
     for passage in memory.passages:
-        if passage.text == FORGOTTEN:
+        own_day = passage.day or memory.date
+        if own_day is None or passage.text == FORGOTTEN:
             continue
         text = plain(one_line(passage.text, MAX_TEXT_CHARS))
         if passage.speaker:
             text = f"{passage.speaker}: {text}"
-        span = _span_told(memory, passage, passage.day or memory.date)
         until = memory.metadata.get("valid_until")
-        archived = memory.archived
-        return Event(span.start, span.end, until, text, path, passage.line, archived)
-    return None
+        place = (path, passage.line, memory.archived)
+        named = dict.fromkeys(_spans_named(memory, passage, own_day))
+        span = _span_of(memory, own_day)
+        if not named and span not in seen:
+            seen.add(span)
+            named = {span: None}
+        for start, end in named:
+            yield Event(start, end, until, text, *place)
 
 
-def _span_told(memory: Memory, passage: Passage, own_day: dt.date) -> Span:
-    """Return the days that a memory tells of.
+def _spans_named(memory: Memory, passage: Passage, own_day: dt.date) -> Iterator[Span]:
+    """Yield the days that a passage names; none where front matter says them better.
 
-    They begin when it holds, else with its event, else with the first date that it
-    names, else on its own day. An event lasts as long as the date in the text which
-    begins on its day.
+    An event lasts as long as the date in the text which begins on its day.
     """
-    since = memory.metadata.get("valid_from")
-    if since or memory.kind == Kind.SESSIONS:
-        return one_day(since or own_day)
     event_day = memory.metadata.get("day")
-    text = passage.text[:MAX_TEXT_CHARS]
-    for span in settled(text, own_day):
+    if "valid_from" in memory.metadata or memory.kind == Kind.SESSIONS:
+        return
+    for span in settled(passage.text[:MAX_TEXT_CHARS], own_day):
         if event_day in (None, span.start):
-            return span
-    return one_day(event_day or own_day)
+            yield span
+
+
+def _span_of(memory: Memory, own_day: dt.date) -> Span:
+    """Return the days of a memory by its front matter, else its own day.
+
+    They begin when it holds, else with its event.
+    """
+    front = memory.metadata
+    since = front.get("valid_from")
+    if since or "day" not in front:
+        return one_day(since or own_day)
+    day = front["day"]
+    return Span(day, max(day, front.get("valid_until", day)))

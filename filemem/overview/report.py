@@ -18,7 +18,14 @@ from filemem.store import config
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Progress, no_progress
 from filemem.store.memory import SOURCE_MARK
-from filemem.store.paths import DISTILLED, PROFILE, Kind
+from filemem.store.paths import (
+    DISTILLED,
+    OWN_KINDS,
+    PROFILE,
+    Kind,
+    is_archived,
+    kind_of,
+)
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 
@@ -42,7 +49,8 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     today = now.date()
     states = sorted(memory_states(folder, today, progress), key=_newest_first)
     live = [state for state in states if not state.archived]
-    talks = [state for state in states if state.kind == Kind.SESSIONS]
+    talks = [one.path for one in states if one.kind == Kind.SESSIONS][:MAX_ROWS]
+    days_of_talk = timeline(folder, talks.__contains__)[::-1]
     template = resources.files("filemem.data") / "report.html"
     return Template(template.read_text("utf-8")).substitute(
         person=_text(folder.person),
@@ -52,7 +60,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         who="".join(_who(folder)),
         holds="".join(_holding(folder, live)),
         comes="".join(_coming(folder, today)),
-        talks="".join(_row(folder, one.path, one.date) for one in talks[:MAX_ROWS]),
+        talks="".join(_row(folder, one.path, one.date) for one in days_of_talk),
         fades="".join(_fading(folder, live, today)),
     )
 
@@ -125,14 +133,15 @@ def _topic(folder: Folder, state: MemoryState) -> str:
 
 
 def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
-    """Yield what facts tell of the days from today on, soonest first.
+    """Yield what facts and notes tell of the days from today on, soonest first."""
 
-    What has begun before today is left out.
-    """
+    def may_plan(path: str) -> bool:
+        kind = kind_of(path)
+        is_told = kind == Kind.FACTS or kind not in OWN_KINDS
+        return is_told and not is_archived(path)
+
     days = DayRange(today.toordinal(), dt.date.max.toordinal())
-    events = timeline(folder, lambda path: path.startswith("facts/"), days)
-    to_come = [event for event in events if event.date >= today]
-    for event in to_come[:MAX_ROWS]:
+    for event in timeline(folder, may_plan, days)[:MAX_ROWS]:
         yield _line(event.day(), event.text, f"{event.path}:{event.line}")
 
 

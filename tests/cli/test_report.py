@@ -154,8 +154,12 @@ def test_what_holds_what_comes_and_what_was_talked_about(user: Folder) -> None:
             "facts/2026-05-06-old.md": "---\nsuperseded_by: facts/x.md\n---\nNo.\n",
             "facts/2026-05-07-event.md": "---\nkind: event\n---\nSaw a whale.\n",
             "facts/2026-05-08.md": "---\nkind: plan\nday: 2026-12-01\n---\nSails.\n",
+            "facts/2026-05-09.md": "---\nkind: plan\nday: 2026-11-18\n"
+            "valid_until: 2026-11-22\n---\nRows.\n",
             "lessons/2026-05-04-d.md": "Answer in rhyme.\n",
-            "sessions/2026-05-04-0930-of-tea.md": "- **Ann** 09:30: Hi.\n",
+            "notes/2026-05-10.md": "Moved on 1 May 2026.\n\nOpera on 5 May 2027.\n",
+            "sessions/2026-05-04-0930-of-tea.md": "- **Ann** 09:30: Hi.\n"
+            "- **Ann** 2026-05-06 09:30: Ho.\n",
         },
     )
     found = Page(user)
@@ -164,10 +168,13 @@ def test_what_holds_what_comes_and_what_was_talked_about(user: Folder) -> None:
     topic = ["Dory", "Has a Dory.", "The Dory is blue."]
     assert holds == [*topic, "Other", "Works.", "Answer in rhyme."]
     assert found.rows("What comes") == [
-        ["2026-12-01", "Sails.", "facts/2026-05-08.md:5"]
+        ["2026-11-18", "Rows.", "facts/2026-05-09.md:6"],
+        ["2026-12-01", "Sails.", "facts/2026-05-08.md:5"],
+        ["2027-05-05", "Opera on 5 May 2027.", "notes/2026-05-10.md:3"],
     ]
     assert found.rows("What was talked about") == [
-        ["2026-05-04", "of tea", "sessions/2026-05-04-0930-of-tea.md"]
+        ["2026-05-06", "of tea", "sessions/2026-05-04-0930-of-tea.md"],
+        ["2026-05-04", "of tea", "sessions/2026-05-04-0930-of-tea.md"],
     ]
 
 

@@ -31,7 +31,14 @@ FILES = {
     "Nora is a nurse.\n",
     "archive/facts/2025/2025-03-01-bees.md": "Nora kept bees.\n",
     "facts/undated.md": "Nora hums.\n",
-    "sessions/2026/2026-05-08-0930-talk.md": "- **nora** 09:30: A cat, on 7 May.\n",
+    "facts/2026/2026-06-13-lake.md": "---\nday: 2026-06-20\nvalid_until: 2026-06-22\n"
+    "---\n\nNora am See.\n",
+    "facts/2026/2026-06-13-ferry.md": "---\nday: 2026-07-01\nvalid_until: 2026-07-31\n"
+    "---\n\nNora takes a ferry.\n",
+    "sessions/2026/2026-05-08-0930-talk.md": "- **nora** 09:30: A cat, on 7 May.\n"
+    "- **nora** 09:31: It is grey.\n- **nora** 2026-05-12 08:00: It is ill.\n",
+    "notes/2026-06-14.md": "Dentist on 24 June 2026.\n\nFlight on 26 June 2026, back "
+    "on 29 June 2026.\n",
 }
 DAYS = [
     ("2011-06", "Nora left school in June 2011, saw Oslo in 2012."),
@@ -42,7 +49,11 @@ DAYS = [
     ("2026-05-20", "Nora hat am 20. Mai eine Prüfung, one of May 2026."),
     ("2026-05-30", "Nora在2026年5月30日看见一只翠鸟。"),
     ("2026-06-01", "Nora is a midwife in Knokke."),
+    ("2026-06-20", "Nora am See. (until 2026-06-22)"),
+    ("2026-07", "Nora takes a ferry. (until 2026-07-31)"),
 ]
+TALK = [("2026-05-08", "nora: A cat, on 7 May."), ("2026-05-12", "nora: It is ill.")]
+FLIGHT = "Flight on 26 June 2026, back on 29 June 2026."
 
 
 @pytest.fixture
@@ -69,11 +80,19 @@ def timeline(user: Folder, *more: str) -> list[tuple[str, str]]:
 
 
 def test_facts_come_in_the_order_of_what_they_tell(user: Folder) -> None:
-    """A span counts where it touches; a talk is on its own day; a glob names others."""
-    talk = ("2026-05-08", "nora: A cat, on 7 May.")
-    assert timeline(user) == [*DAYS[:4], talk, *DAYS[4:]]
+    """A span counts where it touches; a talk is on each of its days.
+
+    A glob names others, such as notes, in which each plan counts.
+    """
+    assert timeline(user) == [*DAYS[:4], *TALK, *DAYS[4:]]
     assert timeline(user, "facts/**") == DAYS
-    assert timeline(user, "--after", "2026-05-08", "--before", "2026-05-13") == [talk]
+    assert timeline(user, "--after", "2026-05-08", "--before", "2026-05-13") == TALK
+    assert timeline(user, "facts/**", "--after", "2026-06-22") == DAYS[-2:]
+    assert timeline(user, "notes/**") == [
+        ("2026-06-24", "Dentist on 24 June 2026."),
+        ("2026-06-26", FLIGHT),
+        ("2026-06-29", FLIGHT),
+    ]
     assert timeline(user, "--before", "2011-06-15") == DAYS[:1]
     assert timeline(user, "archive/**") == DAYS[1:3]
     assert "facts/2026/2026-05-11-school.md:1" in run(user).output
