@@ -70,8 +70,8 @@ class MemoryState:
         own_digest: of a file that the person wrote or changed; '' for the program's.
         recalls: what the log says of it.
         strength: None for a memory without a date.
-        last_day: on which it ceases to hold by itself, if there is one.
-        has_ended: that day has passed, and it is swept whatever its strength.
+        last_day: after which it is swept whatever its strength; None if it stays.
+        has_ended: it held until a day that has passed.
         lasts: why it does not fade, a key of LASTING; '' if it does.
         returns: why the next sweep brings it back from the archive, likewise.
     """
@@ -105,13 +105,17 @@ class MemoryState:
 
     def days_left(self, threshold: float, today: dt.date) -> int | None:
         """Return the days of use without recall until it falls under a threshold, or
-        its last day has passed, 0 where it has; None for what does not fade."""
-        if self.archived or self.lasts or self.strength is None:
+        its last day has passed, 0 where it has; None for what stays."""
+        if self.archived or self.strength is None:
             return None
-        left = math.ceil(self.strength.days_left(threshold, today))
+        ends = []
+        if not self.lasts:
+            ends.append(math.ceil(self.strength.days_left(threshold, today)))
         if self.last_day:
-            left = min(left, (self.last_day - today).days + 1)
-        return max(0, left)
+            ends.append((self.last_day - today).days + 1)
+        if not ends:
+            return None
+        return max(0, min(ends))
 
     def why_due(self, threshold: float) -> str:
         """Return why the next sweep archives it; '' if it does not."""
@@ -174,6 +178,8 @@ class _Observer:
         has_ended = last_day is not None and last_day < self.today
         now = self._strength(memory, history)
         lasts = self._lasts(memory, has_ended=has_ended)
+        if self._lasts(memory, has_ended=True):
+            last_day = None
         if not (is_readable or memory.archived):
             lasts = UNREADABLE
         is_fresh = now is not None and now.retention >= self.settings.threshold
@@ -374,7 +380,11 @@ def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
     if state.archived:
         return [f"{where} is in the archive.", _in_archive(state)]
     if state.lasts or state.strength is None:
-        return [f"{where} is live.", f"It does not fade. {LASTING[state.lasts]}"]
+        why = f"It does not fade. {LASTING[state.lasts]}"
+        if state.last_day:
+            day = day_after(state.last_day, 1)
+            why += f" It ends by itself, and is archived not before {day}."
+        return [f"{where} is live.", why]
     said = [f"{where} is live.", *_fading(state, state.strength, folder, today)]
     citing = [
         one.path for one in states.values() if not one.archived and where in one.sources
