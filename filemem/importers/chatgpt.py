@@ -187,9 +187,9 @@ _MARK = re.compile(
     "\ue200([^\ue200-\ue202]*)\ue202?([^\ue200-\ue202]*)[^\ue201]*\ue201"
 )
 _NOT_SHOWN = re.compile(
-    r"[\ue200-\ue20f]|【[^【】]*†[^【】]*】|\[\d+†[^]\n]*\]"
+    r"[\ue200-\ue20f]|【[^【】]*†[^【】]*】|\[\d+†[^]\n]{0,200}\]"
     r"|:contentReference\[oaicite:\d+\]\{index=\d+\}"
-    r"|\[oai_citation:\d+‡[^]\n]*\](?:\([^)\s]*\))?"
+    r"|\[oai_citation:\d+‡[^]\n]{0,300}\](?:\([^)\s]{0,2000}\))?"
 )
 _REFERENCE = re.compile(r"turn\d+[a-z_]+\d+")
 # Of an entity or a product as JSON: its kind or number, then its name.

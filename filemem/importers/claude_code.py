@@ -43,16 +43,16 @@ _TAGS = (
     # daaain/claude-code-log, claude_code_log/factories/user_factory.py
     "command-contents local-command-stdout local-command-stderr bash-input "
     "bash-stdout bash-stderr ide_opened_file ide_selection ide_diagnostics "
-    "post-tool-use-hook "
+    "post-tool-use-hook command-message "
     # there: teammate_factory.py, test/test_data/system_reminder.jsonl
     "teammate-message system-reminder "
     # FailproofAI/failproofai, src/hooks/semantic/intent.ts
     "local-command-caveat task-notification agent-message cross-session-message "
-    # filemem/mcp/hooks.py, and what another hook of the person's adds
-    "filemem-context user-prompt-submit-hook"
+    # as public readers of its sessions leave them out
+    "skill-format user-prompt-submit-hook "
+    # filemem/mcp/hooks.py
+    "filemem-context"
 ).split()
-# user_factory.py, too; filters of others name skill-format
-_COMMAND_TAGS = "command-name command-message command-args skill-format".split()
 _ASIDE_KEYS = (
     "isSidechain",
     "isMeta",
@@ -62,9 +62,8 @@ _ASIDE_KEYS = (
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMMAND = re.compile(
-    r"<command-name>\s*([^<]{1,100}?)\s*</command-name>\s*"
-    r"(?:<(command-message|skill-format)>[^<]*</\2>\s*)*"
-    r"<command-args>\s*(\S.*?)\s*</command-args>",
+    r"<command-name>([^<]{1,200})</command-name>\s*"
+    r"<command-args>\s*+(?!</command-args>)(.+?)</command-args>",
     re.DOTALL,
 )
 _MEMORY_TAG = re.compile("</?user-memory-input>")
@@ -105,8 +104,10 @@ def _read(
         is_copy = "forkedFrom" in row
         is_fork = is_fork or is_copy
         typed = _MEMORY_TAG.sub("", spoken(content, _TAGS, left_out))
-        typed = _COMMAND.sub(r"\1 \3", typed)
-        texts = [spoken(typed, _COMMAND_TAGS, left_out)]
+        # Behind the last end there is nothing to search for, however long it is.
+        commands, end, rest = typed.rpartition("</command-args>")
+        typed = _COMMAND.sub(r"\1 \2", commands + end) + rest
+        texts = [spoken(typed, ["command-name", "command-args"], left_out)]
         for part in dicts_at(row, "message", "content"):
             texts += work.dialogue(part, row.get("toolUseResult"))
             refusal = _refusal(row, part, work)

@@ -47,12 +47,13 @@ MAX_NAME_CHARS = 100  # of a speaker
 MAX_TITLE_CHARS = 200
 # A digest of words, with a number; the second as earlier versions made it.
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
-_FILE_MARK = re.compile(r"\[(?:image|file): [^]\n]*\]")
+_FILE_MARK = re.compile(r"\[(?:image|file): [^]\n]{0,300}\]")
 _DELETED = "deleted since; it stays deleted"
 # A thought as details; in code it is none.
 _REASONING = re.compile(
     r"(```.*?(?:```|\Z)|`[^`\n]*`)"
-    r"|<details\s[^>]*?type=[\"']reasoning[\"'].*?(?:</details>|\Z)",
+    r"|<details\s[^>]{0,200}?type=[\"']reasoning[\"']"
+    r"(?:[^<]+|<details\b[^<]*</details>|<)*?(?:</details>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 

@@ -80,6 +80,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
+    text = text.replace("‼", "❗").replace("⁉", "❗")  # which else are mere ! and ?
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())
     plain = _UNTYPED.sub(lambda letter: _TYPED[letter[0]], plain)
     return simplified(unicodedata.normalize("NFC", plain))

@@ -23,7 +23,7 @@ It’s Caroline’s | caroline
 In Łódź: Søren, Þór, Đorđe, straße, Œuvre, Iğdır | lodz soren thor dorde strasse oeuvre
 Iğdır | igdir
 Ɛʋe, Ɔkɔ, Ɖɔ, ɣ, Ƴaa, ɲama, ɨʉƀɫ, Paraŀlel | oko do g yaa nama iubl parallel
-⌚⏰⏳⏩⌨▶⏸ 🅰🆗🀄🃏◽⤴〰〽©® #️⃣ | ⌚ ⏰ ⏳ ⏩ ⌨ ▶ ⏸ 🅰 🆗 🀄 🃏 ◽ ⤴ 〰 〽 © ® #️⃣
+⌚⏰⏳⏩⌨▶⏸ 🅰🆗🀄🃏◽⤴〰〽©® #️⃣ ‼️⁉ | ⌚ ⏰ ⏳ ⏩ ⌨ ▶ ⏸ 🅰 🆗 🀄 🃏 ◽ ⤴ 〰 〽 © ® #️⃣ ‼ ⁉️
 A pot of 🍵❤️ by a 👩🏽‍🚀 from 🇵🇱, for 5€ | 🍵 ❤ 👩 🚀 🇵🇱 €
 set max_retries of the build-cache | max_retries retries cache buildcache
 by e-mail, in Łódź-Fabryczna | email LodzFabryczna
