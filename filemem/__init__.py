@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from filemem.git.command import GitError as GitError
     from filemem.importers import ImportReport as ImportReport
     from filemem.learn.records import Decision as Decision
+    from filemem.llm.client import OpenAIModel as OpenAIModel
     from filemem.llm.model import Model as Model
     from filemem.llm.model import ModelError as ModelError
     from filemem.llm.model import Reply as Reply
@@ -45,6 +46,7 @@ _PLACES = {
     "git.command": "GitError",
     "importers": "ImportReport",
     "learn.records": "Decision",
+    "llm.client": "OpenAIModel",
     "llm.model": "Model ModelError Reply ToolCall Usage",
     "overview": "Counts",
     "reports": "MemoryEvent Report",

@@ -707,7 +707,7 @@ class User:
             with self._folder.job_lock(wait):
                 done = jobs.do(job, self._folder, at, asked, progress)
         except Stopped as error:
-            done = [JobDone("", [], {"notes": [str(error)]})]
+            done = [*error.done, JobDone("", [], {"notes": [str(error)]})]
         return report_of(done, asked)
 
     @_disk_told()

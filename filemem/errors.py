@@ -4,7 +4,7 @@ The latter are values and never raised. Each message is one sentence that says h
 fix it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class FilememError(Exception):
@@ -32,7 +32,11 @@ class DiskError(FilememError):
 
 
 class Stopped(FilememError):
-    """A job was asked to stop; what it had done by then is kept."""
+    """A job was asked to stop; what it had done by then is kept, and is in `done`."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__(told)
+        self.done: list[Any] = []
 
 
 class Problem(NamedTuple):

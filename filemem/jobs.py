@@ -18,7 +18,14 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 from filemem import index, overview
-from filemem.errors import FilememError, NotFound, Refused, in_words, missing_extra
+from filemem.errors import (
+    FilememError,
+    NotFound,
+    Refused,
+    Stopped,
+    in_words,
+    missing_extra,
+)
 from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
@@ -159,9 +166,13 @@ def read_conversations(
     """
     whole = Applied()
     with JobRun(folder, "consolidate", at) as run:
-        for done in reading.run(folder, at, model, progress, review=review):
-            whole.add(done)
-            whole.notes += run.commit(done.subject, done.paths)
+        try:
+            for done in reading.run(folder, at, model, progress, review=review):
+                whole.add(done)
+                whole.notes += run.commit(done.subject, done.paths)
+        except Stopped as error:
+            error.done.append(whole.told())
+            raise
     if model:
         vectors.catch_up(index.of(folder))
     return whole
@@ -359,24 +370,41 @@ def maintain(
         told = "Nothing was read or summarised: say with filemem model where words go."
         waiting = JobDone("consolidate", [told], {"question": question})
         return [waiting, sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH)]
+    done: list[JobDone] = []
     with contextlib.nullcontext() if dry else folder.job_lock():
-        done = []
-        if not dry:
-            folder.delete_abandoned()
-            learned = read_conversations(folder, at, model)
-            if learned.paths or model:
-                done.append(learned.told())
-        if dry or not model:
-            done.append(cost(folder, model))
-        done.append(compact(folder, at, progress, model=model, dry=dry))
-        done.append(sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH))
-        if dry:
-            return done
-        problems = [str(one) for one in History(folder).problems()]
-        if problems:
-            done.append(JobDone("git", problems, {"problems": problems}))
-        done.append(vectors.tidy(index.of(folder), progress))
-        return done
+        try:
+            for one in _every_job(folder, at, model, progress, dry=dry):
+                done.append(one)
+        except Stopped as error:
+            error.done[:0] = done
+            raise
+    return done
+
+
+def _every_job(
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    progress: Progress,
+    *,
+    dry: bool,
+) -> Iterator[JobDone]:
+    """Do every job as `maintain` has them, and yield what each has done."""
+    if not dry:
+        folder.delete_abandoned()
+        learned = read_conversations(folder, at, model)
+        if learned.paths or model:
+            yield learned.told()
+    if dry or not model:
+        yield cost(folder, model)
+    yield compact(folder, at, progress, model=model, dry=dry)
+    yield sweep(folder, at, progress, dry=dry, large=Large.A_FIFTH)
+    if dry:
+        return
+    problems = [str(one) for one in History(folder).problems()]
+    if problems:
+        yield JobDone("git", problems, {"problems": problems})
+    yield vectors.tidy(index.of(folder), progress)
 
 
 def compact(

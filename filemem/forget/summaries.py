@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from filemem.errors import Stopped
 from filemem.forget.retelling import Retold, Source, fitting, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
@@ -107,24 +108,35 @@ def apply_compaction(
     made = list[dict[str, str]]()
     paths = list[str]()
     verb = "would be summarised" if dry else "is summarised"
-    for done, (summary, due) in enumerate(plan.items()):
-        progress(done, len(plan))
-        drafts = [one for one in due if one.memory.path in folder.drafts]
-        said += [draft_stays(one.path) for one in drafts]
-        told = [one for one in due if one not in drafts]
-        if not dry:
-            retold = retell(told, model) if model else Retold()
-            if retold.error:
-                notes.append(f"{retold.error} What it did not tell is quoted.")
-                model = None
-            sections = _sections(folder, summary, told, retold)
-            told = [one.source for one in sections]
-            notes += _put(folder, summary, sections, at)
-        for source in told:
-            said.append(f"{source.path} {verb} in {summary}.")
-            made.append({"summary": summary, "source": source.path})
-            paths += [summary, source.path, archived(source.path)]
-    progress(len(plan), len(plan))
+    try:
+        for done, (summary, due) in enumerate(plan.items()):
+            progress(done, len(plan))
+            drafts = [one for one in due if one.memory.path in folder.drafts]
+            said += [draft_stays(one.path) for one in drafts]
+            told = [one for one in due if one not in drafts]
+            if not dry:
+                retold = retell(told, model) if model else Retold()
+                if retold.error:
+                    notes.append(f"{retold.error} What it did not tell is quoted.")
+                    model = None
+                sections = _sections(folder, summary, told, retold)
+                told = [one.source for one in sections]
+                notes += _put(folder, summary, sections, at)
+            for source in told:
+                said.append(f"{source.path} {verb} in {summary}.")
+                made.append({"summary": summary, "source": source.path})
+                paths += [summary, source.path, archived(source.path)]
+        progress(len(plan), len(plan))
+    except Stopped as error:
+        error.done.append(_compacted(said, notes, made, paths))
+        raise
+    return _compacted(said, notes, made, paths)
+
+
+def _compacted(
+    said: list[str], notes: list[str], made: list[dict[str, str]], paths: list[str]
+) -> JobDone:
+    """Return what was done; of each conversation in the fact `summaries`, where."""
     return JobDone(
         "compact",
         [*said, *notes] or ["Nothing is due to be compacted."],

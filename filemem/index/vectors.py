@@ -90,7 +90,7 @@ class EndpointEmbedding:
         self._before_passage = given.get("passage_prefix", "")
         self._redacts = settings.redact
         self.name = repr([given["model"], self._before_passage, self._redacts])
-        key = os.environ.get("OPENAI_API_KEY")
+        key = os.environ.get(config.KEY)
         self._model = Embedder(given["model"], given.get("endpoint"), key, TIMEOUT_S)
 
     def embed(self, texts: Sequence[str], *, are_questions: bool = False) -> Matrix:

@@ -41,7 +41,7 @@ def chosen_model(folder: Folder, name: str | None) -> OpenAIModel | None:
         return None
     if config.unanswered(folder.store, name or ""):
         return None
-    key = os.environ.get("OPENAI_API_KEY")
+    key = os.environ.get(config.KEY)
     return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout)
 
 

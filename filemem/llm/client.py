@@ -131,7 +131,7 @@ class ModelEndpoint:
     Args:
         name: the model's name there.
         base_url: the address; None for OpenAI's own, which alone needs a key.
-        api_key: the key, which no error repeats.
+        key: of the endpoint, which no error repeats; None for one that needs none.
         timeout: the longest silence, in seconds.
         longest: what an answer may take in all, in seconds; None for MAX_ANSWER_S or,
             where that is longer, the longest silence.
@@ -141,13 +141,13 @@ class ModelEndpoint:
         self,
         name: str,
         base_url: str | None = None,
-        api_key: str | None = None,
+        key: str | None = None,
         timeout: float = SILENCE_S,
         longest: float | None = None,
     ) -> None:
         self.name = name
         self._url = (base_url or OPENAI_URL).strip()
-        self._key = (api_key or "").strip()
+        self._key = (key or "").strip()
         self._timeout = timeout
         self._longest = longest or max(MAX_ANSWER_S, timeout)
 
@@ -193,9 +193,10 @@ class ModelEndpoint:
 
 
 class OpenAIModel(ModelEndpoint):
-    """A model that answers; what it thinks is no part of its answer.
+    """A model at an OpenAI-compatible address; what it thinks is no part of its answer.
 
-    A Ctrl-C while it answers closes the connection and goes on up.
+    No settings and nothing of the environment mean anything to it. A Ctrl-C while it
+    answers closes the connection and goes on up.
     """
 
     _stream: "openai.Stream[Any] | None" = None  # that comes just now

@@ -24,6 +24,7 @@ NAME = "filemem.yaml"  # in a store
 OWN_NAME = "config.yaml"  # in the person's configuration folder
 STORES = "stores"  # a key of it: a mapping of settings for each store, by its path
 ENVIRONMENT = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}
+KEY = "OPENAI_API_KEY"  # of the environment, for the endpoint
 RECALL = ("before", "tools", "both")
 EMBEDDINGS = {
     "model": str,
@@ -92,11 +93,30 @@ _IN_WORDS = {
 
 
 def of(folder: Folder) -> Config:
-    """Return the settings for a user's store, read once; raise ConfigError."""
-    if "config" not in folder.cached:
+    """Return the settings for a user's store as they are now; raise ConfigError.
+
+    They are the same object until a file or the environment, the key too, has changed.
+    """
+    state = _state(folder.store)
+    if folder.cached.get("config state") != state:
         folder.cached["config"] = load(folder.store)
+        folder.cached["config state"] = state
     settings: Config = folder.cached["config"]
     return settings
+
+
+def _state(root: str) -> list[object]:
+    """Return what differs whenever the settings for the store at `root` may."""
+    state: list[object] = [
+        os.environ.get(name) for name in (*ENVIRONMENT.values(), KEY)
+    ]
+    own = person.folder()
+    for name in (f"{own}/{OWN_NAME}", f"{own}/{person.FILE_NAME}", f"{root}/{NAME}"):
+        state.append(name)
+        with suppress(OSError):
+            stat = os.stat(name)
+            state += [stat.st_ino, stat.st_ctime_ns, stat.st_size]
+    return state
 
 
 def load(root: str | Path) -> Config:

@@ -50,8 +50,8 @@ ROOT = Path(__file__).parents[2]
 PUBLIC = """
     Busy Changed ConfigError Conversation Counts Decision DiskError FilememError
     Forgotten GitError Hit ImportReport Info Kind Match Memory MemoryEvent Model
-    ModelError NotFound Notice Problem Proposed Refused Reply Report Store Text
-    ToolCall ToolCalled Toolbox Usage User
+    ModelError NotFound Notice OpenAIModel Problem Proposed Refused Reply Report Store
+    Text ToolCall ToolCalled Toolbox Usage User
 """.split()
 
 
@@ -622,9 +622,10 @@ def test_a_job_stops_when_it_is_asked_to(nora: User) -> None:
             return super().ask(*given)
 
     reader = Stopping(note("Nora keeps bees.", "bees in Ghent"))
-    for run in (nora.consolidate, nora.maintain):
+    for run, kept in ((nora.maintain, 1), (nora.consolidate, 0)):
         report = run(model=reader, stop=stop)
         assert "was asked to stop" in " ".join(report.notes)
+        assert len(report.kept) == kept
     assert len(reader.told) == 1
 
 

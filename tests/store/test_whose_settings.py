@@ -13,7 +13,7 @@ import pytest
 from programs import clean, filemem, lay
 from scripted_server import ScriptedServer, say
 
-from filemem import ConfigError, Refused, Store
+from filemem import ConfigError, OpenAIModel, Refused, Store
 from filemem.store import config
 
 KEY = "sk-the-persons-own-key"
@@ -208,3 +208,43 @@ def test_wishes_of_a_store_that_merely_lies_here_are_data(
     )
     lay(home, wish)
     assert is_followed(), "this machine began it"
+
+
+def test_a_running_program_asks_where_its_settings_lead_now(
+    tmp_path: Path,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A new key goes to no endpoint of before."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("FILEMEM_MODEL", "gpt-x")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    ann = Store(tmp_path).user("ann")
+    assert ann.conversation().say("Hello") == "Fine."
+    with ScriptedServer() as other:
+        other.default = say("From elsewhere.")
+        monkeypatch.setenv("OPENAI_BASE_URL", other.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        answer = ann.conversation().say("Hello")
+        assert answer == "From elsewhere."
+        assert KEY in str(other.requests)
+    assert KEY not in str(server.requests)
+
+
+def test_a_program_gives_its_store_an_endpoint_and_a_key(
+    tmp_path: Path,
+    server: ScriptedServer,
+) -> None:
+    """Whatever the settings and the environment say."""
+    model = OpenAIModel(
+        name="gpt-x",
+        base_url=server.base_url,
+        key="sk-of-this-store",
+        timeout=9,
+    )
+    store = Store(tmp_path, model=model)
+    answer = store.user("ann").conversation().say("Hello")
+    assert answer == "Fine."
+    [request] = server.requests
+    sent = request.headers["authorization"]
+    assert sent == "Bearer sk-of-this-store"
