@@ -183,8 +183,8 @@ _COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese
     f"(?s).*(?:[^\\s#](?=\\s)|[，。！？；：、](?=[^\\s{_CLOSING}]))"
 )
 _OPENED = re.compile(  # what may yet become a pair of marks, or a link
-    r"(?<![\w*])(?:\*(?=[^\s*])|_(?=[^\W_]))[^*_\n]*(?:[*_]\S*)?\Z"
-    r"|\[[^\]\n]*(?:\]\S*)?\Z",
+    r"(?<![\w*])(?:\*(?=[^\s*])|_(?=[^\W_]))[^*_\n]{0,120}(?:[*_]\S{0,50})?\Z"
+    r"|\[[^\]\n]{0,120}(?:\]\S{0,120})?\Z",
     re.ASCII,
 )
 MAX_HELD_CHARS = 1_000  # of a word or a pair that has not ended
@@ -214,9 +214,10 @@ class Wrapper:
         So does what begins a pair of Markdown's marks on its line.
         """
         came = self._held + text
-        shown = len(came)
-        if not end:
-            shown = _complete(came)
+        complete = _COMPLETE.match(_OPENED.sub("", came))
+        shown = complete.end() if complete else 0
+        if end or len(came) - shown > MAX_HELD_CHARS:
+            shown = len(came)
         self._held = came[shown:]
         placed = ""
         for part in re.split("(```)", came[:shown]):
@@ -241,18 +242,6 @@ class Wrapper:
             return f"\n{piece}" if piece else ""
         self._column += columns(piece)
         return piece
-
-
-def _complete(came: str) -> int:
-    """Return how much of a text may be shown before more of it comes."""
-    complete = _COMPLETE.match(came)
-    shown = complete.end() if complete else 0
-    opened = _OPENED.search(came)
-    if opened:
-        shown = min(shown, opened.start())
-    if len(came) - shown > MAX_HELD_CHARS:
-        return len(came)
-    return shown
 
 
 def wrapped(text: str, stream: TextIO) -> str:

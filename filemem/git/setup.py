@@ -50,8 +50,7 @@ def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
     added += _add_lines(os.path.join(root, ".gitattributes"), ATTRIBUTES)
     done += added
     prefix = root.removeprefix(repository.root).strip("/")
-    changes = changes_in(repository, prefix)
-    chosen = [os.path.join(prefix, path) for path in changes]
+    chosen = [os.path.join(prefix, path) for path in changes_in(repository, prefix)]
     if repository.call("rev-parse", "--quiet", "--verify", f"HEAD:{prefix}").code:
         message = commit_message("Begin to keep these memories in git", {})
         with repository.lock():

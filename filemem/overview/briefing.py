@@ -9,7 +9,7 @@ from filemem.overview.events import timeline
 from filemem.search.validity import held_days
 from filemem.store import transcript
 from filemem.store.folder import Folder
-from filemem.store.paths import PROFILE, Kind
+from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, one_line
 
@@ -82,10 +82,9 @@ def _coming(user: Folder, first: int) -> set[str]:
     """
     found = set()
     for entry in index.of(user).corpus().files:
-        if entry.kind != Kind.FACTS or entry.archived:
-            continue
         held = held_days(entry)
         told = [last for _, _, last in entry.told]
-        if max([held.first, *entry.days, *told]) >= first and held.last >= first:
+        latest = max([held.first, *entry.days, *told])
+        if entry.path.startswith("facts/") and latest >= first <= held.last:
             found.add(entry.path)
     return found
