@@ -15,6 +15,7 @@ from filemem.search.searching import search_files
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
+from filemem.store.roles import ASSISTANT
 from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render
@@ -130,7 +131,8 @@ def quoted(
     holding: list[Hit] = []
     near: list[Hit] = []
     for hit in _search(folder, asked or message, today, current):
-        if hit.text.startswith(phrases.OWN_BEGINNINGS):
+        is_own = hit.speaker == ASSISTANT
+        if is_own and hit.text.startswith(phrases.OWN_BEGINNINGS):
             continue
         is_of_day = names_day and hit.features.is_of_day
         is_plan = hit.day_named > today.toordinal()

@@ -1,9 +1,9 @@
 """The server for agents that speak the Model Context Protocol: one dispatcher.
 
 The protocol is JSON-RPC of five methods, spoken here over a pipe and in `http` over
-HTTP, so that nothing needs to be installed for it. Nothing is kept of a client: since
-its revision of 2026-07-28 each message says itself which revision it speaks, and the
-greeting of the older ones changes nothing here.
+HTTP, so that nothing needs to be installed for it. Since its revision of 2026-07-28
+each message says itself which revision it speaks; of the greeting of the older ones
+only the revision is kept, over a pipe, as one of them has batches.
 """
 
 import contextlib

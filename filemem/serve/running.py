@@ -140,7 +140,7 @@ def check_local(request: Request) -> None:
 
 
 def _is_local(address: str) -> bool:
-    """Does an address, with a port or without, name this machine?"""
+    """Tell whether an address, with a port or without, names this machine."""
     name = address
     if not address.endswith("]"):
         name = address.rpartition(":")[0] or address

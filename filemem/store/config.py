@@ -35,7 +35,7 @@ EMBEDDINGS = {
 }
 # What only the person decides; in a store's file these mean nothing.
 PERSONS = ("model", "base_url", "redact", "embeddings")
-# These can do no harm, so those of a store of before still count.
+# What a store of before says of these counts where the person says nothing.
 MOVED = ("tools", "recall", "timeout", "consolidate", "review")
 
 
@@ -124,7 +124,7 @@ def load(root: str | Path) -> Config:
     own = _own()
     found = _settings(own, own.front)
     for key, value in _of_store(root).items():
-        if key not in PERSONS:
+        if key not in PERSONS and not (key in MOVED and key in found):
             found[key] = value
     found |= _for_store(own, root)
     for key, name in ENVIRONMENT.items():

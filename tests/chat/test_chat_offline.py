@@ -310,6 +310,12 @@ def test_what_is_asked_in_such_a_message_is_answered_too(mara: Life) -> None:
     assert "From your memories:\n\n- mara: The restaurant by the lighthouse" in answer
 
 
+def test_what_a_person_says_in_the_words_of_an_answer_is_found(mara: Life) -> None:
+    """Only what the chat itself said of the memory is quoted to nobody."""
+    mara.say("From your memories: my sister Ida lives in Ghent.")
+    assert "lives in Ghent" in mara.say("Where does my sister Ida live?", "2026-11-03")
+
+
 def test_a_secret_is_taken_out_of_what_is_to_be_remembered_and_that_is_said(
     mara: Life,
 ) -> None:

@@ -115,10 +115,13 @@ def test_settings_count_by_who_says_them(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
     lay(tmp_path, {"memory_store/ann/profile.md": "Ann.\n"})
     store = tmp_path / "memory_store"
-    own_settings(tmp_path, "model: mine\nsteps: 3\nwindow_tokens: 70\n")
+    own_settings(
+        tmp_path,
+        "model: mine\nsteps: 3\nwindow_tokens: 70\nconsolidate: false\n",
+    )
     store_settings(
         tmp_path,
-        "steps: 4\nreview: true\nredact: false\nmodel: theirs\n",
+        "steps: 4\nreview: true\nredact: false\nmodel: theirs\nconsolidate: true\n",
     )
     found = config.load(store)
     assert (
@@ -126,7 +129,7 @@ def test_settings_count_by_who_says_them(
         found.steps,
         found.window_tokens,
     ) == ("mine", 4, 70)
-    assert found.review and found.redact
+    assert found.review and found.redact and not found.consolidate
     own_settings(
         tmp_path,
         f"stores:\n  {store}:\n    model: here\n    steps: 5\n",
