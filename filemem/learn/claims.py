@@ -185,7 +185,7 @@ def _importance(entry: Entry) -> int | None:
 def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
     """Return the days of an entry, as front matter.
 
-    A plan of a month is on its first day, and over with its last.
+    An event of a month, or of several days, is on the first, and over with the last.
 
     Args:
         entry: as the model wrote it.
@@ -195,29 +195,28 @@ def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
     begin = _span(entry, "valid_from", last_day)
     end = _span(entry, "valid_until", last_day)
     day = _span(entry, "day", last_day) if is_event else None
-    is_plan = day is not None and day.end > last_day
-    if day and is_plan and day.start < day.end and not end:
-        end = day
+    if day and day.start < day.end:
+        end = end or day
     return {
         "valid_from": begin.start if begin else None,
         "valid_until": end.end if end else None,
         "kind": "event" if is_event else "",
-        "day": day.start if day and (is_plan or day.start == day.end) else None,
+        "day": day.start if day else None,
     }
 
 
 def _span(entry: Entry, key: str, last_day: dt.date) -> Span | None:
-    """Return the days that a value may mean, in whatever form.
+    """Return the days that a value may mean, in whatever form, from first to last.
 
     Args:
         entry: as the model wrote it.
         key: of the value.
         last_day: the day from which its words count.
     """
-    for mention in dates.mentioned(_word(entry, key), last_day):
-        if not mention.other:
-            return mention.span
-    return None
+    value = _word(entry, key)
+    spans = list(dates.settled(value, last_day))
+    spans += [one.span for one in dates.mentioned(value, last_day) if not one.other]
+    return Span(min(spans)[0], max(span.end for span in spans)) if spans else None
 
 
 def _fault(

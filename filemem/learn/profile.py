@@ -192,12 +192,13 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
 def _is_over(memory: Memory, today: dt.date) -> bool:
     """Tell whether what a memory says has ended by a day.
 
-    A plan, which was told before its day, ends with that.
+    A plan, which was told before its day, ends with that; what has happened stays.
     """
-    day = memory.metadata.get("day")
-    is_plan = day and memory.date and memory.date < day
-    end = memory.metadata.get("valid_until") or (day if is_plan else None)
-    return fate(memory.metadata) == "deprecated" or bool(end and end < today)
+    front = memory.metadata
+    end = front.get("valid_until") or front.get("day")
+    if end is None or ("day" in front and memory.date and end <= memory.date):
+        end = today
+    return fate(front) == "deprecated" or bool(end < today)
 
 
 def _written(own: str, behind: str, lines: Iterable[tuple[str, str]]) -> str:

@@ -1,5 +1,6 @@
 """What happened when, as memories tell it."""
 
+import calendar
 import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,10 +42,9 @@ class Event:
 
     def day(self) -> str:
         """Return the day as a timeline shows it: `2026-05-08`, or `2026-05`."""
-        is_month_end = (self.end + dt.timedelta(1)).day == 1
-        if self.date.day == 1 and is_month_end and self.end.day > 1:
-            return f"{self.date:%Y-%m}"
-        return f"{self.date}"
+        _, days = calendar.monthrange(self.date.year, self.date.month)
+        is_month = self.date.day == 1 and (self.end - self.date).days + 1 == days
+        return f"{self.date:%Y-%m}" if is_month else f"{self.date}"
 
 
 def timeline(

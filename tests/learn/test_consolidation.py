@@ -484,12 +484,24 @@ def test_a_fact_of_two_turns_may_quote_both_and_name_them_and_its_days_in_any_fo
     assert len(front["source"]) == 2
 
 
-def test_a_plan_of_a_month_ends_with_its_last_day(user: Folder) -> None:
-    """It fades from then on, and is on its first day until then."""
-    plan = note("Nora sails in June 2026.", "sail", kind="event", day="2026-06")
-    assert kept(user, MAY, "We sail in June.", plan)
+@pytest.mark.parametrize(
+    ("day", "first", "last"),
+    [
+        ("2026-06", "2026-06-01", "2026-06-30"),
+        ("2026-03", "2026-03-01", "2026-03-31"),
+        ("2025", "2025-01-01", "2025-12-31"),
+        ("2026-06-04 to 2026-06-06", "2026-06-04", "2026-06-06"),
+        ("6月4日到6日", "2026-06-04", "2026-06-06"),
+    ],
+)
+def test_an_event_of_some_days_begins_with_the_first_and_ends_with_the_last(
+    user: Folder, day: str, first: str, last: str
+) -> None:
+    """One to come fades from its end on."""
+    plan = note("Nora sails.", "sail", kind="event", day=day)
+    assert kept(user, MAY, "We sail.", plan)
     [text] = tree(user).values()
-    assert "valid_until: 2026-06-30\n" in text and "day: 2026-06-01\n" in text
+    assert f"valid_until: {last}\n" in text and f"day: {first}\n" in text
 
 
 def test_what_cannot_be_written_is_said_and_waits(user: Folder) -> None:
