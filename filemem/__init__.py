@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from filemem.llm.model import ToolCall as ToolCall
     from filemem.llm.model import Usage as Usage
     from filemem.overview import Counts as Counts
-    from filemem.reports import MemoryEvent as MemoryEvent
     from filemem.reports import Report as Report
     from filemem.search.results import Hit as Hit
     from filemem.store.config import ConfigError as ConfigError
+    from filemem.store.heard import MemoryEvent as MemoryEvent
     from filemem.store.memory import Memory as Memory
     from filemem.store.paths import Kind as Kind
     from filemem.tools.grep import Match as Match
@@ -49,9 +49,10 @@ _PLACES = {
     "llm.client": "OpenAIModel",
     "llm.model": "Model ModelError Reply ToolCall Usage",
     "overview": "Counts",
-    "reports": "MemoryEvent Report",
+    "reports": "Report",
     "search.results": "Hit",
     "store.config": "ConfigError",
+    "store.heard": "MemoryEvent",
     "store.memory": "Memory",
     "store.paths": "Kind",
     "tools.grep": "Match",

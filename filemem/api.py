@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import datetime as dt
 import functools
-import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -18,7 +17,7 @@ from typing import Any, Self
 
 from filemem import importers, index, jobs, overview
 from filemem.chat import conversation as chats
-from filemem.chat.listener import Event, Listener, Text, ignore
+from filemem.chat.listener import Event, Listener, Text
 from filemem.chat.recall import prompt_context
 from filemem.errors import (
     DiskError,
@@ -45,9 +44,7 @@ from filemem.llm.model import Model
 from filemem.overview import Counts
 from filemem.overview.briefing import briefing
 from filemem.reports import (
-    MemoryEvent,
     MeteredModel,
-    OnEvent,
     Report,
     check_stop,
     report_of,
@@ -57,6 +54,7 @@ from filemem.search.searching import search_files
 from filemem.store import config, facts, person, usage
 from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder, JobDone
 from filemem.store.gate import Gate
+from filemem.store.heard import OnEvent, ignore
 from filemem.store.imports import Origins
 from filemem.store.memory import Memory
 from filemem.store.paths import PROFILE, Kind, kind_of
@@ -71,7 +69,6 @@ Clock = Callable[[], dt.datetime]
 StrPath = str | os.PathLike[str]
 AnyModel = Model | str | None
 """A model, its name, or None for that of the settings."""
-LOG = logging.getLogger("filemem")
 
 
 class Forgotten(list[str]):
@@ -151,10 +148,6 @@ def _disk_told() -> Iterator[None]:
         yield
     except OSError as error:
         raise DiskError(in_words(error)) from error
-
-
-def _ignore(event: MemoryEvent) -> None:
-    """Hear nothing."""
 
 
 Piece = str | Exception
@@ -254,7 +247,7 @@ class Conversation:
 class User:
     """One person's memories: what keeps, finds, maintains and forgets them.
 
-    A store makes it, with its model, clock and listener.
+    A store makes it, with its model and clock.
     """
 
     def __init__(
@@ -262,13 +255,10 @@ class User:
         folder: Folder,
         model: AnyModel = None,
         clock: Clock | None = None,
-        on_event: OnEvent = _ignore,
     ) -> None:
         self._folder = folder
         self._given = model
         self._clock = clock
-        self._on_event = on_event
-        folder.tell = self._tell
 
     def __repr__(self) -> str:
         return f"<User {self._folder.name} in {self._folder.store}>"
@@ -568,6 +558,7 @@ class User:
             before=f"{before:%Y-%m-%d}" if isinstance(before, dt.date) else before,
             today=self._at(today).date(),
         )
+        self._folder.tell("recalled", len(found.hits))
         return sorted(found.hits, key=lambda hit: -hit.score)
 
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
@@ -653,7 +644,7 @@ class User:
             FilememError: there is no repository.
         """
         past = as_of(self._folder, moment)
-        return User(past, self._given, self._clock, self._on_event)
+        return User(past, self._given, self._clock)
 
     # -- forgetting --------------------------------------------------------------------
 
@@ -681,7 +672,7 @@ class User:
         with contextlib.suppress(Refused):  # as the report says
             reader = self._model(model)
         report = self._reported(jobs.maintain, reader, self._at(today), stop, wait)
-        self._tell("archived", len(report.archived))
+        self._folder.tell("archived", len(report.archived))
         return report
 
     def _reported(
@@ -701,7 +692,7 @@ class User:
             stop: ends it once it is set.
             wait: seconds to wait for another job.
         """
-        asked = MeteredModel(model, self._tell, stop) if model else None
+        asked = MeteredModel(model, self._folder.tell, stop) if model else None
         progress = functools.partial(check_stop, stop)
         try:
             with self._folder.job_lock(wait):
@@ -789,13 +780,6 @@ class User:
             raise Refused(question)
         return chosen_model(self._folder, model)
 
-    def _tell(self, kind: str, count: int, *tokens: int) -> None:
-        if count:
-            event = MemoryEvent(kind, self.name, count, *tokens)
-            told = f"{count}, {sum(tokens)} tokens" if tokens else count
-            LOG.info("%s of %s: %s", kind, self.name, told)
-            self._on_event(event)
-
 
 class Store:
     """A folder with one folder per user; `with` is a matter of taste.
@@ -814,13 +798,12 @@ class Store:
         *,
         model: AnyModel = None,
         clock: Clock | None = None,
-        on_event: OnEvent = _ignore,
+        on_event: OnEvent = ignore,
     ) -> None:
-        self._files = StoreFolder(root)
+        self._files = StoreFolder(root, on_event=on_event)
         self.root = self._files.root
         self._model = model
         self._clock = clock
-        self._on_event = on_event
         self._users: dict[str, User] = {}
 
     def __enter__(self) -> Self:
@@ -843,7 +826,7 @@ class Store:
             Refused: nobody can have it, such as an empty one.
         """
         folder = self._files.folder(name)
-        user = User(folder, self._model, self._clock, self._on_event)
+        user = User(folder, self._model, self._clock)
         return self._users.setdefault(folder.name, user)
 
     def _existing(self, name: str) -> User:
@@ -880,8 +863,7 @@ class Store:
         self._users.pop(user.name, None)
         left = [*done["stayed"], *remembers(History(folder), plan)]
         left += [f"{folder.root} is there still"] if folder.exists() else []
-        paths = [item.path for item in plan.items]
-        return Forgotten(paths, left)
+        return Forgotten(done["deleted"], left)
 
     @_disk_told()
     def rename(self, old: str, new: str, *, wait: float = JOB_WAIT_SECONDS) -> User:

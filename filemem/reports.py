@@ -7,30 +7,7 @@ from threading import Event
 from filemem.errors import Stopped
 from filemem.learn.records import WAITING, Action, Decision
 from filemem.llm.model import Messages, Model, OnText, Reply, Tools
-from filemem.store.folder import JobDone, Tell
-
-
-@dataclass(frozen=True)
-class MemoryEvent:
-    """Something that happened to a user's memories; it holds no words of theirs.
-
-    Attributes:
-        kind: `kept` (of a conversation), `recalled`, `requested` (of a model),
-            `remembered`, `archived` or `forgotten`.
-        user: whose memories.
-        count: how many turns, hits, requests or memories.
-        tokens_in: that a request took, as the endpoint reports them.
-        tokens_out: that it answered with.
-    """
-
-    kind: str
-    user: str
-    count: int = 1
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
-OnEvent = Callable[[MemoryEvent], None]
+from filemem.store.folder import JobDone
 
 
 @dataclass(frozen=True)
@@ -87,7 +64,9 @@ class MeteredModel:
         stop: once it is set, no more is asked.
     """
 
-    def __init__(self, model: Model, tell: Tell, stop: Event | None) -> None:
+    def __init__(
+        self, model: Model, tell: Callable[..., None], stop: Event | None
+    ) -> None:
         self.name = model.name
         self.requests = 0
         self.tokens_in = 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
 from filemem.chat.earlier import read_summary, save_summary
-from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled, ignore
+from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
 from filemem.chat.window import (
@@ -37,6 +37,7 @@ from filemem.llm.model import (
 from filemem.store import config, recalls, usage
 from filemem.store.folder import CurrentConversation, Folder
 from filemem.store.gate import Gate
+from filemem.store.heard import ignore
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.paths import PROFILE
 from filemem.store.roles import ASSISTANT

@@ -32,7 +32,3 @@ class Notice(NamedTuple):
 
 Event = Text | ToolCalled | Notice
 Listener = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """Hear nothing."""

@@ -76,6 +76,7 @@ def recall(
         if len(parts) > 2 and count_tokens("\n".join(parts)) > room_tokens:
             parts.pop()
             break
+    folder.tell("recalled", len(parts) - 1)
     return "\n".join(parts) if len(parts) > 1 else ""
 
 
@@ -147,6 +148,7 @@ def quoted(
         return Quotes("", is_held=False)
     heading = phrases.FOUND if holding else phrases.NEAREST
     items = [_item(hit, message, today) for hit in hits[:MAX_QUOTES]]
+    folder.tell("recalled", len(items))
     text = "\n\n".join([phrases.said_to(message, heading), *items])
     return Quotes(text, bool(holding))
 

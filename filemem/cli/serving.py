@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import json
+import logging
 import os
 import shlex
 import shutil
@@ -23,6 +24,7 @@ from filemem.llm.choice import chosen_model
 from filemem.mcp import clients, hooks, server
 from filemem.store import keys
 from filemem.store.folder import Folder
+from filemem.store.heard import LOG
 from filemem.store.keys import EXPOSED, LOOPBACK
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
@@ -314,6 +316,10 @@ def _serve(app: Any, host: str, port: int, path: str) -> None:
         if host not in LOOPBACK:
             say_dim(EXPOSED)
         say(f"Serving whoever has a key at {address}{path}; Ctrl-C ends.")
+        handler = logging.StreamHandler()  # of what happens, without a word of anybody
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        LOG.addHandler(handler)
+        LOG.setLevel(logging.INFO)
         running.server(app).run(sockets=[listening])
 
 

@@ -21,7 +21,9 @@ class Past(Folder):
     def __init__(self, folder: Folder, commit: Commit, moment: dt.datetime) -> None:
         self._copy = folder.scratch()
         root = os.path.join(self._copy.name, folder.own_folder)
-        super().__init__(root, folder.name, named=folder.is_own)
+        super().__init__(
+            root, folder.name, named=folder.is_own, on_event=folder.on_event
+        )
         self.store = folder.store
         self.commit = commit
         self.moment = moment

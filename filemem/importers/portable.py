@@ -77,6 +77,8 @@ def unpack(folder: Folder, file: str, *, dry_run: bool = False) -> ImportReport:
             else:
                 kept = path if dry_run else folder.create(path, data)
                 report.added.append(ImportedMemory(folder.name, kept, 0))
+    if not dry_run:
+        folder.tell("kept", len(report.added))
     return report
 
 

@@ -179,6 +179,7 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
         else:
             path = user.create(wanted.path, proposal.page())
             done = take_in(user, log, at, wanted, path)
+            user.tell("remembered", 1)
         done.add(reject(user, proposal))
     return done
 

@@ -103,7 +103,6 @@ def search_files(
     hits = read_hits(request, index, to_read, scores)
     hits = in_order(merge_evidence(hits), today, weights)
     chosen = choose(hits, limit, weights)
-    index.folder.tell("recalled", len(chosen))
 
     notes = search_notes(request, candidates, chosen)
     if days.counted_from:

@@ -13,13 +13,14 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.fields import texts
 from filemem.store.files import too_far, walk
+from filemem.store.heard import LOG, MemoryEvent, OnEvent, ignore
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import ARCHIVE, PROFILE, archived, kind_of, live, numbered
 from filemem.text.plain import escape_controls, nearest, one_line
@@ -40,19 +41,6 @@ Progress = Callable[[int, int], None]
 
 def no_progress(done: int, total: int) -> None:
     """Progress that is shown to nobody."""
-
-
-class Tell(Protocol):
-    """Hears what happens to a user's memories."""
-
-    def __call__(self, kind: str, count: int, *tokens: int) -> None:
-        """Hear that it happened, and how often.
-
-        Args:
-            kind: of a MemoryEvent.
-            count: how many turns, hits, requests or memories.
-            tokens: of a request those that went in and came out.
-        """
 
 
 @dataclass(frozen=True)
@@ -99,10 +87,18 @@ class CurrentConversation(NamedTuple):
 class Folder:
     """The memories under one folder, of the user called `name`.
 
-    `named` tells whether the person named the store, or came upon it where they stand.
+    `named` tells whether the person named the store, or came upon it where they stand;
+    `on_event` hears what happens to the memories.
     """
 
-    def __init__(self, root: str, name: str, *, named: bool = True) -> None:
+    def __init__(
+        self,
+        root: str,
+        name: str,
+        *,
+        named: bool = True,
+        on_event: OnEvent = ignore,
+    ) -> None:
         above, last = os.path.split(os.path.abspath(root))
         self.store = os.path.realpath(above)  # which may lie behind a link
         self.own_folder = last  # its name, which is made from the user's
@@ -115,7 +111,7 @@ class Folder:
         self.drafts: frozenset[str] = frozenset()
         # What others keep of it for as long as it lives.
         self.cached: dict[str, Any] = {}
-        self.tell: Tell = _heard_by_nobody  # until a program listens
+        self.on_event = on_event
 
     @cached_property
     def is_own(self) -> bool:
@@ -152,6 +148,19 @@ class Folder:
         """
         place = self.root if self.exists() else self.store
         return os.access(place, os.R_OK | os.X_OK) and not os.access(place, os.W_OK)
+
+    def tell(self, kind: str, count: int, *tokens: int) -> None:
+        """Log what happens to the memories, and have the program hear it.
+
+        Args:
+            kind: of a MemoryEvent.
+            count: how many turns, hits, requests or memories; of 0 nothing is told.
+            tokens: of a request those that went in and came out.
+        """
+        if count:
+            told = f"{count}, {sum(tokens)} tokens" if tokens else count
+            LOG.info("%s of %s: %s", kind, self.name, told)
+            self.on_event(MemoryEvent(kind, self.name, count, *tokens))
 
     # -- listing -------------------------------------------------------------------
 
@@ -431,10 +440,6 @@ class Folder:
         for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
             if entry.name.startswith(files.OURS) or path.startswith(own):
                 _delete_old(entry, ABANDONED_SECONDS)
-
-
-def _heard_by_nobody(kind: str, count: int, *tokens: int) -> None:
-    """Hear what happens where no program listens."""
 
 
 class _Lock:

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from filemem.errors import Refused
 from filemem.store.folder import Folder, normal_form
+from filemem.store.heard import OnEvent, ignore
 from filemem.store.roles import ROLE_NAMES
 from filemem.text.plain import nearest, one_line
 
@@ -66,11 +67,19 @@ class StoreFolder:
     Args:
         root: where it lies; it may not exist yet.
         named: whether the person named it, or it merely lies where they stand.
+        on_event: hears what happens to any user's memories.
     """
 
-    def __init__(self, root: str | os.PathLike[str], *, named: bool = True) -> None:
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        named: bool = True,
+        on_event: OnEvent = ignore,
+    ) -> None:
         self.root = os.path.realpath(os.path.expanduser(root))
         self._named = named
+        self._on_event = on_event
 
     def users(self) -> list[str]:
         """Return the names, in normal form NFC, of everyone who has a folder here."""
@@ -111,7 +120,7 @@ class StoreFolder:
         if os.path.lexists(place) and not is_folder:
             what = f"{name} in the store is not a folder of its own"
             raise Refused(f"{name} cannot be a user: {what}; rename it.")
-        return Folder(place, name, named=self._named)
+        return Folder(place, name, named=self._named, on_event=self._on_event)
 
     def _place(self, wanted: str) -> str:
         """Return the place of a user's folder as the disk spells it."""

@@ -139,6 +139,7 @@ class Toolbox:
             index.of(self._folder), query, today=today, current=self.current, **how
         )
         self.hits = len(found.hits)
+        self._folder.tell("recalled", self.hits)
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
         return "\n".join([render.searched(found), *render.what_was_cut(found)])
 
@@ -152,6 +153,7 @@ class Toolbox:
         where = list(self.open_files)[-1]
         self.places = [f"{where}:{line}"]
         if self.noting:
+            self._folder.tell("recalled", 1)
             recalls.note_recall(self._folder, where, recalls.How.OPENED, self._now())
         limit = self._config.open_files
         closed = list(self.open_files)[:-limit]

@@ -448,6 +448,7 @@ def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(
     connection.close()
     assert served.model.hung_up.wait(60)
     wait_for(lambda: "the client left" in served.log.read_text())
+    assert "kept of mara: 1" in served.log.read_text()
     partial = ["Hi.", "It was a dark night [interrupted]"]
     assert served.said() == [partial if stream else ["Hi."]]
 

@@ -606,8 +606,25 @@ def test_the_clock_the_model_and_the_listener_are_the_store_s(
     assert events[:3] == [kept, asked, kept]
     kinds = [event.kind for event in events[3:]]
     assert kinds == ["remembered", "recalled", "forgotten"]
-    assert "requested of nora: 1, 77 tokens" in caplog.messages
-    assert "bees" not in f"{events} {caplog.text}".lower()
+    wish = nora._folder.create("proposed/facts/2026-05-04-b.md", "Keeps bees.\n")
+    events.clear()
+    nora.review()[0].accept()
+    assert nora.prompt_context("bees")
+    [found] = nora.memories("facts")
+    nora.tools().call("open", {"path": found.path})
+    store.export("nora", tmp_path / "n.zip")
+    store.import_(tmp_path / "n.zip", user="bo")
+    nora._folder.create(wish, "Keeps wasps.\n")
+    Path(nora._folder.root, "photo.png").write_bytes(b"bees")
+    gone = store.delete("nora")
+    assert {wish, "photo.png"} < set(gone)
+    assert [event.kind for event in events] == [
+        "remembered",
+        "recalled",
+        "recalled",
+        "kept",
+        "forgotten",
+    ]
 
 
 def test_a_job_stops_when_it_is_asked_to(nora: User) -> None:
