@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from filemem.llm.model import Usage as Usage
     from filemem.overview import Counts as Counts
     from filemem.reports import Report as Report
+    from filemem.reports import Waits as Waits
     from filemem.search.results import Hit as Hit
     from filemem.store.config import ConfigError as ConfigError
     from filemem.store.heard import MemoryEvent as MemoryEvent
@@ -49,7 +50,7 @@ _PLACES = {
     "llm.client": "OpenAIModel",
     "llm.model": "Model ModelError Reply ToolCall Usage",
     "overview": "Counts",
-    "reports": "Report",
+    "reports": "Report Waits",
     "search.results": "Hit",
     "store.config": "ConfigError",
     "store.heard": "MemoryEvent",

@@ -11,7 +11,7 @@ import functools
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any, Self
 
@@ -35,7 +35,7 @@ from filemem.git.history import History
 from filemem.git.past import Past, as_of
 from filemem.importers import ImportReport, messages, portable
 from filemem.jobs import JobRun
-from filemem.learn import proposals
+from filemem.learn import consolidate, proposals
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked, reject
@@ -46,6 +46,7 @@ from filemem.overview.briefing import briefing
 from filemem.reports import (
     MeteredModel,
     Report,
+    Waits,
     check_stop,
     report_of,
 )
@@ -694,12 +695,23 @@ class User:
         """
         asked = MeteredModel(model, self._folder.tell, stop) if model else None
         progress = functools.partial(check_stop, stop)
+        why = Waits.NOTHING if model else self._unread_without_model()
         try:
             with self._folder.job_lock(wait):
                 done = jobs.do(job, self._folder, at, asked, progress)
+            if any(one.facts.get("waits") for one in done):
+                why = Waits.FAILED
         except Stopped as error:
             done = [*error.done, JobDone("", [], {"notes": [str(error)]})]
-        return report_of(done, asked)
+            why = Waits.STOPPED
+        report = report_of(done, asked)
+        waiting = consolidate.waiting(self._folder) if why else 0
+        return replace(report, waiting=waiting, why=why) if waiting else report
+
+    def _unread_without_model(self) -> Waits:
+        if config.unanswered(self._folder.store):
+            return Waits.NOT_CONFIRMED
+        return Waits.NO_MODEL
 
     @_disk_told()
     def forget(

@@ -2,12 +2,23 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from threading import Event
 
 from filemem.errors import Stopped
 from filemem.learn.records import WAITING, Action, Decision
 from filemem.llm.model import Messages, Model, OnText, Reply, Tools
 from filemem.store.folder import JobDone
+
+
+class Waits(StrEnum):
+    """Why conversations were not read, and wait for the next time."""
+
+    NOTHING = ""  # none does
+    NO_MODEL = "no model is configured"
+    NOT_CONFIRMED = "you have yet to say where this store's words go"
+    FAILED = "the model failed, or gave no answer that could be read"
+    STOPPED = "the job was asked to stop"
 
 
 @dataclass(frozen=True)
@@ -23,8 +34,10 @@ class Report:
         summaries: the summaries that were written.
         archived: what has faded.
         restored: what came back from the archive.
-        notes: what else there is to say, a sentence each: why something waits for the
-            next time, what was taken out, what the model took.
+        waiting: how many conversations were not read.
+        why: they were not.
+        notes: what else there is to say, a sentence each: what was taken out, what the
+            model took, and again why something waits.
         requests: how often a model was asked.
         tokens_in: that they took in all, as the endpoint reports them.
         tokens_out: that they answered with.
@@ -39,6 +52,8 @@ class Report:
     summaries: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    waiting: int = 0
+    why: Waits = Waits.NOTHING
     notes: tuple[str, ...] = ()
     requests: int = 0
     tokens_in: int = 0
@@ -62,6 +77,11 @@ class MeteredModel:
         model: who answers.
         tell: hears of each request, as `Folder.tell` does.
         stop: once it is set, no more is asked.
+
+    Attributes:
+        requests: how often it was asked.
+        tokens_in: that these took, as the endpoint reports them.
+        tokens_out: that they were answered with.
     """
 
     def __init__(
@@ -94,7 +114,12 @@ def check_stop(stop: Event | None, *progress: int) -> None:
 
 
 def report_of(jobs: Iterable[JobDone], asked: MeteredModel | None) -> Report:
-    """Return the report of jobs for one user, and of the model that they asked."""
+    """Return the report of jobs for one user.
+
+    Args:
+        jobs: what each has done.
+        asked: the model that they asked, if any.
+    """
     done = list(jobs)
     decisions = [one for job in done for one in job.decisions]
     replaced = [

@@ -6,7 +6,7 @@ next, which reads these turns again.
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -89,7 +89,7 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     rules = prompt.template("consolidate") + prompt.template("consolidate.json")
     tokens = requests * count_tokens(rules)
     tokens += sum(count_tokens(turn.shown) for turn in waiting)
-    conversations = len({turn.session.path for turn in turns})
+    conversations = _conversations(turns)
     said = "Nothing new to read."
     if requests:
         said = counted(conversations, "conversation")
@@ -102,6 +102,15 @@ def cost(folder: Folder, model: Model | None) -> JobDone:
     sizes = {"requests": requests, "tokens": tokens}
     data = {"facts": [], "conversations": conversations, **sizes}
     return JobDone("consolidate", [said], data)
+
+
+def waiting(folder: Folder) -> int:
+    """Return how many conversations are not read, or not all of them."""
+    return _conversations(unread(folder, LearnLog.of(folder)))
+
+
+def _conversations(turns: Iterable[SaidTurn]) -> int:
+    return len({turn.session.path for turn in turns})
 
 
 def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:

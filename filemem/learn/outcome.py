@@ -97,7 +97,7 @@ class Applied:
 
         Returns:
             The lines with one that sums up, each decision as JSON in the fact `facts`,
-            and the paths that changed.
+            in `waits` whether something was not read, and the paths that changed.
         """
         counts = Counter(_WORDS[one.action] for one in self.decisions)
         counts["superseded"] = len(self.replaced)
@@ -110,6 +110,7 @@ class Applied:
         facts = {
             "facts": [_as_json(one) for one in self.decisions],
             "notes": [*filter(None, [*self.notes, self.error])],
+            "waits": bool(self.error),
         }
         return JobDone(
             job="consolidate",

@@ -38,6 +38,7 @@ from filemem import (
     Store,
     Usage,
     User,
+    Waits,
 )
 from filemem.importers import import_file
 from filemem.store.keys import add_key, keys_of
@@ -51,7 +52,7 @@ PUBLIC = """
     Busy Changed ConfigError Conversation Counts Decision DiskError FilememError
     Forgotten GitError Hit ImportReport Info Kind Match Memory MemoryEvent Model
     ModelError NotFound Notice OpenAIModel Problem Proposed Refused Reply Report Store
-    Text ToolCall ToolCalled Toolbox Usage User
+    Text ToolCall ToolCalled Toolbox Usage User Waits
 """.split()
 
 
@@ -643,6 +644,7 @@ def test_a_job_stops_when_it_is_asked_to(nora: User) -> None:
         report = run(model=reader, stop=stop)
         assert "was asked to stop" in " ".join(report.notes)
         assert len(report.kept) == kept
+        assert (report.waiting, report.why) == (1, Waits.STOPPED)
     assert len(reader.told) == 1
 
 
@@ -660,6 +662,12 @@ def test_what_a_model_read_before_it_failed_is_reported(nora: User) -> None:
     report = nora.consolidate(Failing(note("Nora keeps bees.", "bees in Ghent")))
     assert [one.claim.text for one in report.kept] == ["Nora keeps bees."]
     assert "gone. What was not read yet waits." in report.notes
+    assert (report.waiting, report.why) == (1, Waits.FAILED)
+    without = nora.consolidate()
+    assert (without.waiting, without.why) == (1, Waits.NO_MODEL)
+    settings = Path(nora._folder.store, "filemem.yaml")
+    settings.write_text("base_url: http://127.0.0.1:9/v1\n")
+    assert nora.maintain(AT.date()).why is Waits.NOT_CONFIRMED
 
 
 def keep_two_long_talks(user: User) -> None:
