@@ -25,7 +25,7 @@ DAYS_OF_A_FEW = {
     "月": 183,
     "年": 1826,
 }
-"""How many days the last few of a unit reach back, about."""
+"""How many days a few of a unit reach, about."""
 
 # Words before a mention, and in Chinese behind it, that make it an end of a range.
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$|[自从]$", re.IGNORECASE)
@@ -51,6 +51,12 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 """A time without an end; its groups are the units of a few."""
+_COMING = re.compile(
+    rf"\b(?:the\s)?(?:next|coming)\s{_FEW}\s{_UNIT}\b"
+    rf"|(?:未来|接下来|今后|往后)的?这?几{_CHINESE_UNIT}|接下来",
+    re.IGNORECASE,
+)
+"""One to come, likewise."""
 
 
 @dataclass(frozen=True)
@@ -117,17 +123,22 @@ def _vague_days(
     Args:
         question: its text.
         in_simplified: the same in simplified characters.
-        today: the last of the days.
+        today: the last of the days, or the one before those to come.
         newest: the day of the newest memory, from which they reach back.
     """
-    vague = _VAGUE.search(in_simplified)
+    coming = _COMING.search(in_simplified)
+    vague = coming or _VAGUE.search(in_simplified)
     if not vague:
         return NamedDays()
     unit = next(filter(None, vague.groups()), "day")
     last = today.toordinal()
-    first = newest.toordinal() - DAYS_OF_A_FEW[unit.lower()]
+    reach = DAYS_OF_A_FEW[unit.lower()]
     piece = question[vague.start() : vague.end()]
-    return NamedDays((DayRange(max(FIRST_DAY, first), last),), (piece,), (piece,))
+    if coming:
+        first = min(last + 1, LAST_DAY)  # as today's memories are no plans
+        return NamedDays((DayRange(first, min(last + reach, LAST_DAY)),), (piece,))
+    first = max(FIRST_DAY, newest.toordinal() - reach)
+    return NamedDays((DayRange(first, last),), (piece,), (piece,))
 
 
 def _counted_from(

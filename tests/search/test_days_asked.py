@@ -196,6 +196,12 @@ what do I have on 25 December?   mum
 Who was in Japan in May 2027?    japan
 plans for next month             dentist 体检 mum
 下个月有什么安排？                 dentist 体检 mum
+the week after next              dentist
+What is on the next few days?    dentist
+What is on the next few weeks?   dentist 体检
+未来几天有什么安排？               dentist
+接下来几周有什么事？               dentist 体检
+接下来有什么安排？                 dentist
 """
 
 
