@@ -606,11 +606,13 @@ class User:
         """Return the four tools for an agent.
 
         Args:
-            chat: the id under which `add_conversation` keeps the chat going on, of
-                which they show nothing.
+            chat: the id under which `add_conversation` keeps the chat going on, which
+                no search and no grep finds from then on; `open` shows all.
         """
         toolbox = Toolbox(self._folder, self.now, briefing)
-        toolbox.current = messages.going_on(self._folder, chat)
+        if chat:
+            going_on = functools.partial(messages.going_on, self._folder, chat)
+            toolbox.find_current = going_on
         return toolbox
 
     def conversation(self, model: AnyModel = None, *, id: str = "") -> Conversation:
@@ -904,12 +906,13 @@ class Store:
 
     @_disk_told()
     def export(self, name: str, file: StrPath) -> list[str]:
-        """Write a user's memories to a file, and return their paths.
+        """Write all that lies in a user's folder to a file, and return the paths.
 
         Args:
             name: of the user.
             file: where to. One that ends in `.json` gets JSON, with the text of each
-                memory by its path, any other a zip of the folder as it lies.
+                memory by its path and the logs, any other a zip of the folder as it
+                lies, but for hidden files and links.
 
         Raises:
             NotFound: there is no such user.

@@ -298,11 +298,7 @@ def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
         The facts as `delete` and `conclude` have them.
     """
     stayed = list[str]()
-    there = [
-        path
-        for path, entry in files.walk(folder.root, _enters_own)
-        if not entry.is_dir(follow_symlinks=False)
-    ]
+    there = folder.everything()
     for name in (*os.listdir(folder.root), *LOGS):
         if name in (BOOKKEEPING, ".git"):
             continue
@@ -315,14 +311,9 @@ def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
     count = counted(len(plan.items), "memory", "memories")
     said = [f"Deleted {one_line(folder.name)}, {count}.", *stayed]
     deleted = [one for one in there if not os.path.lexists(f"{folder.root}/{one}")]
-    facts = {"deleted": sorted(deleted), "stayed": stayed, "left": []}
+    facts = {"deleted": deleted, "stayed": stayed, "left": []}
     paths = [*LOGS, *deleted]
     return JobDone("forget", said, facts, paths, "Forget the memories of one user")
-
-
-def _enters_own(path: str, entry: "os.DirEntry[str]") -> bool:
-    """Tell whether a folder has what a person keeps, whatever that is."""
-    return path not in (BOOKKEEPING, ".git")
 
 
 def remove_folder(folder: Folder, *, repository: bool) -> None:

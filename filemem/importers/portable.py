@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, Refused
 from filemem.importers.intake import ImportedMemory, ImportReport
 from filemem.store import files
 from filemem.store.folder import BOOKKEEPING, Folder
@@ -22,7 +22,7 @@ _LOG = re.compile(rf"{BOOKKEEPING}/(?:\w+\.(?:log|jsonl)|key)")
 
 
 def pack(folder: Folder, file: str) -> list[str]:
-    """Write the memories, proposals and logs of a user to a file.
+    """Write all of a user's to a file: memories, proposals, what else lies there, logs.
 
     Args:
         folder: whose.
@@ -30,22 +30,34 @@ def pack(folder: Folder, file: str) -> list[str]:
             by its path, any other a zip of the folder as it lies.
 
     Returns:
-        The paths that are in it.
+        The paths that are in it: no hidden files and links, and in JSON nothing but
+        memories and proposals.
     """
-    paths = [*folder.paths(), *folder.proposals()]
+    logs = {}
+    for name in sorted(os.listdir(folder.bookkeeping())):
+        path = f"{BOOKKEEPING}/{name}"
+        if _LOG.fullmatch(path):
+            logs[path] = files.read(folder.bookkeeping(name))
     if file.endswith(".json"):
-        texts = {path: folder.memory(path).text for path in paths}
-        document = {"user": folder.name, "memories": texts}
+        paths = [*folder.paths(), *folder.proposals()]
+        document = {
+            "user": folder.name,
+            "memories": {path: folder.memory(path).text for path in paths},
+            "logs": {
+                path: data.decode(errors="replace") for path, data in logs.items()
+            },
+        }
         files.write(file, json.dumps(document, ensure_ascii=False, indent=1).encode())
         return paths
+    paths = []
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in paths:
-            archive.writestr(path, folder.read(path))
-        for name in sorted(os.listdir(folder.bookkeeping())):
-            if _LOG.fullmatch(f"{BOOKKEEPING}/{name}"):
-                data = files.read(folder.bookkeeping(name))
-                archive.writestr(f"{BOOKKEEPING}/{name}", data)
+        for path in folder.everything():
+            with contextlib.suppress(Refused):  # no import could take it in
+                archive.writestr(path, folder.read(path))
+                paths.append(path)
+        for path, data in logs.items():
+            archive.writestr(path, data)
     files.write(file, packed.getvalue())
     return paths
 
@@ -87,7 +99,9 @@ def _unpacked(file: str) -> Iterator[tuple[str, bytes]]:
     data = files.read(file)
     try:
         if data[:2] != b"PK":
-            for path, text in json.loads(data)["memories"].items():
+            document = json.loads(data)
+            texts = {**document["memories"], **document.get("logs", {})}
+            for path, text in texts.items():
                 yield path, text.encode()
             return
         archive = zipfile.ZipFile(BytesIO(data))

@@ -188,6 +188,16 @@ class Folder:
         """
         return walk(self.root, partial(_enters_kind, kinds) if kinds else enters)
 
+    def everything(self) -> list[str]:
+        """Return the paths of all files and links, memories or not, in order, but the
+        bookkeeping's and a repository's."""
+        own = (BOOKKEEPING, ".git")
+        found = list[str]()
+        for path, entry in walk(self.root, lambda path, _: path not in own):
+            if path not in own and not entry.is_dir(follow_symlinks=False):
+                found.append(path)
+        return sorted(found)
+
     def proposals(self) -> list[str]:
         """Return the paths of what is proposed and waits for the person, in order."""
         found = walk(f"{self.root}/{PROPOSED}", enters)

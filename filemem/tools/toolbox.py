@@ -54,6 +54,7 @@ class Toolbox:
         open_files: the first line and the number of lines asked for, by path, the least
             recently used file first.
         current: the conversation going on, which no search shows.
+        find_current: tells it anew at each call, where it is given.
         noting: whether what is opened counts as recalled.
         hits: lines or passages that the last call found; None if it was no search.
         places: what the last call has shown, as `path:line`.
@@ -72,6 +73,7 @@ class Toolbox:
         self._now = now
         self._briefing = briefing
         self.current: CurrentConversation | None = None
+        self.find_current: Callable[[], CurrentConversation | None] | None = None
         self.noting = True
         self.open_files: dict[str, tuple[int, int | None]] = {}
         self.hits: int | None = None
@@ -96,6 +98,8 @@ class Toolbox:
                     f"the tools are {', '.join(_TOOLS)}."
                 )
             given = checked(name, arguments, _TOOLS[name])
+            if self.find_current:
+                self.current = self.find_current()
             return escape_controls(getattr(self, f"_{name}")(**given))
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"

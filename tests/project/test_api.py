@@ -307,12 +307,14 @@ def test_what_was_said_under_a_former_name_is_the_person_s(tmp_path: Path) -> No
 
 
 def test_a_chat_that_goes_on_is_left_out_by_its_id(nora: User) -> None:
+    before = nora.tools(chat="c1")
     nora.add_conversation(said("The heron came by."), at=AT, id="c1")
     assert "heron" in nora.prompt_context("Where is the heron?")
     assert "heron" not in nora.prompt_context("Where is the heron?", chat="c1")
     asked = {"query": "heron"}
     assert "came by" in nora.tools().call("search_files", asked)
     assert "came by" not in nora.tools(chat="c1").call("search_files", asked)
+    assert "came by" not in before.call("search_files", asked)
 
 
 @pytest.mark.parametrize("tokens", [150, 400, 2000])
@@ -512,20 +514,25 @@ def test_a_user_moves_to_another_store_and_is_gone_here(
     ann.remember("Prefers oolong tea.")
     here.user("bo").remember("Keeps bees too.")
     add_key(here.root, "ann", AT.date())
+    assert ann.consolidate(Reader()).requests == 1
+    Path(ann._folder.root, "bees.png").write_bytes(b"bees")
     paths = here.export("ann", tmp_path / name)
     gone = here.delete("ann")
-    assert sorted(gone) == sorted(paths) and gone.left == []
+    assert {*gone} == {*paths, "bees.png"} and gone.left == []
+    assert ("bees.png" in paths) == name.endswith("zip")
+    memories = [path for path in paths if path.endswith(".md")]
     assert here.users() == ["bo"] and not keys_of(here.root)
     with pytest.raises(NotFound, match="no user ann"):
         here.delete("ann")
     given = (StoreFolder(there.root), "filemem", str(tmp_path / name))
     planned = import_file(*given, user="Ann B.", dry_run=True)
-    assert len(planned.added) == 3 and not os.path.exists(there.root)
+    assert len(planned.added) == len(paths) and not os.path.exists(there.root)
     for _ in range(2):
         report = there.import_(tmp_path / name, user="Ann B.")
         kept = there.user("Ann B.")
-        assert sorted(one.path for one in kept.memories()) == sorted(paths)
-    assert len(report.unchanged) == 3 and not report.added
+        assert sorted(one.path for one in kept.memories()) == sorted(memories)
+    assert kept.consolidate(Reader()).requests == 0
+    assert len(report.unchanged) == len(paths) and not report.added
     assert "铁观音" in kept.open_file(tea).text
     again = kept.add_conversation(said("I keep bees.", "Nice."), at=AT, id="c1")
     assert again in paths
