@@ -250,9 +250,10 @@ def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:
         return None
     labels = dict.fromkeys(_LABEL.findall(str(told.get("turns"))))
     cited = [by_label[label] for label in labels if label in by_label]
-    text = redact(one_line(str(told.get("text") or ""), MAX_LINE_CHARS)).text
-    if not (cited and text):
+    said = told.get("text")
+    if not (cited and said and isinstance(said, str)):
         return None
+    text = redact(one_line(said, MAX_LINE_CHARS)).text
     source = cited[0].source
     lines = tuple(turn.line for turn in cited if turn.source is source)
     return Bullet("", text, source.path, lines)

@@ -23,7 +23,7 @@ from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
 from filemem.text import dates, terms
 from filemem.text.expressions import numbers
-from filemem.text.lenient_json import Listed, read_list
+from filemem.text.lenient_json import Listed, read_list, read_object
 from filemem.text.plain import LINK, one_line
 from filemem.text.quotes import comparable, one_form_of_numbers, stands_in
 from filemem.text.redaction import redact
@@ -73,7 +73,7 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
     facts = _listed(reply, "facts")
     shown = ShownText(request)
     claims: list[Claim] = []
-    is_cut_off = facts.is_cut_off
+    is_cut_off = facts.is_cut_off and not _is_without_facts(reply)
     for entry in facts.elements:
         if isinstance(entry, dict):
             claims.append(_claim(request, entry, len(claims), shown, model))
@@ -86,6 +86,15 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
         beginning = one_line(reply.texts[0], 80).rstrip(".") or "nothing"
         fault = f"{model} answered with no facts that can be read: {beginning}"
     return Noted(claims, is_cut_off, reply.finish == "length", fault)
+
+
+def _is_without_facts(reply: Reply) -> bool:
+    """Tell whether an answer is whole, and empty or of wishes to forget alone."""
+    for text in [call.arguments for call in reply.calls] or [reply.text]:
+        read = read_object(text)
+        if read is None or (read and FORGET not in read):
+            return False
+    return True
 
 
 def _listed(reply: Reply, key: str) -> Listed:
@@ -163,14 +172,11 @@ def _claim(
 
 
 def _word(entry: Entry, key: str) -> str:
-    """Return a text or a number of an entry, of one by its language the first.
-
-    Empty for none.
-    """
+    """Return a text of an entry, of one by its language the first; '' for no text."""
     value = entry.get(key)
     if isinstance(value, dict):
         value = next(iter(value.values()), "")
-    return str(value) if isinstance(value, str | int) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _importance(entry: Entry) -> int | None:
@@ -178,7 +184,7 @@ def _importance(entry: Entry) -> int | None:
 
     None where it is not told, or 5, as of any other.
     """
-    weight = _word(entry, "importance")
+    weight = str(entry.get("importance"))
     return int(weight) if re.fullmatch("[1-46-9]|10", weight) else None
 
 

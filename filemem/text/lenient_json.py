@@ -18,6 +18,7 @@ _SIGN = re.compile(
     | (?P<before>(?:\A|[{\[,:])\s*)? " (?P<after>(?=\s*(?:[,:}\]]|\Z)))?""",
     re.VERBOSE | re.DOTALL,
 )
+_FENCED = re.compile(r"\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*", re.DOTALL)
 _BETWEEN = re.compile(r"[\s,]*(?![\s,\]}]|\Z)")
 
 
@@ -51,6 +52,17 @@ def read_list(text: str, key: str) -> Listed | None:
         return _elements(_TRAILING_COMMA.sub("", read.value).strip())
     is_given = read.value is not None
     return Listed([read.value] if is_given else [], is_cut_off=False)
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """Return the object that a text is, within a fence or not; None for any other."""
+    fenced = _FENCED.fullmatch(text)
+    if fenced:
+        read = _value(fenced[1], 0)
+        if read and read.end == len(fenced[1]):
+            whole: dict[str, Any] = read.value
+            return whole
+    return None
 
 
 def _elements(text: str) -> Listed:

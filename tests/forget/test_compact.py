@@ -208,6 +208,7 @@ def test_what_was_only_quoted_is_told_anew_once_there_is_a_model(user: Folder) -
     ("model", "said"),
     [
         (teller(line=9999), ""),
+        (FakeModel('{"lines": [{"text": true, "turns": ["1:12", "2:12"]}]}'), ""),
         (FakeModel(ModelError("no more")), "no more"),
     ],
 )

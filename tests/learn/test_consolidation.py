@@ -331,7 +331,14 @@ def test_of_several_calls_each_is_read(user: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "No facts.", '{"facts": ["I live in Ghent."]}', '{"facts": [{"te']
+    "answer",
+    [
+        "",
+        "No facts.",
+        '{"facts": ["I live in Ghent."]}',
+        '{"facts": [{"te',
+        '{"forget": [], "fac',
+    ],
 )
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_waits(
     user: Folder, answer: str
@@ -369,6 +376,20 @@ def test_json_with_slips_is_read_as_it_was_meant(user: Folder, answer: str) -> N
     assert "ADD" in [one.action for one in done.decisions]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ["{}", "```json\n{}\n```", '{"forget": [{"asked": "1:7", "lines": ["1:7"]}]}'],
+)
+def test_an_answer_that_is_whole_and_without_facts_is_read(
+    user: Folder, answer: str
+) -> None:
+    talk(user, MAY, "Forget the bees.")
+    model = Says(answer)
+    assert read(user, MAY, model).error == ""
+    assert len(model.told) == 1 and waiting(user) == 0
+    assert len(user.proposals()) == ("forget" in answer)
+
+
 @given(st.text(max_size=200))
 def test_whatever_a_model_answers_nothing_breaks(
     tmp_path_factory: pytest.TempPathFactory, answer: str
@@ -380,6 +401,13 @@ def test_whatever_a_model_answers_nothing_breaks(
     reader.forget = [{"asked": answer, "lines": answer}]
     added = "ADD" in [one.action for one in remembered(user, MAY, reader)]
     assert not added or "iveinghent" in "".join(answer.split()).casefold()
+
+
+@pytest.mark.parametrize("text", [True, 5, ["Nora"], None])
+def test_a_fact_whose_text_is_no_text_is_none(user: Folder, text: object) -> None:
+    assert (
+        kept(user, MAY, "I live in Ghent.", lambda told: PLAIN | {"text": text}) == []
+    )
 
 
 def test_an_error_is_told_whatever_else_is_done_after_it() -> None:
