@@ -41,6 +41,7 @@ from filemem.learn.consolidate import cost
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked
+from filemem.learn.sessions import Ended
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
 from filemem.store import config, files, keys, usage
@@ -151,6 +152,7 @@ def read_conversations(
     progress: Progress = no_progress,
     *,
     review: bool = False,
+    ended: Ended | None = None,
 ) -> Applied:
     """Have a model read all that waits, and commit what becomes of each request.
 
@@ -163,11 +165,13 @@ def read_conversations(
         model: who reads; without one only what a killed run has left is finished.
         progress: told how many requests are done.
         review: only propose.
+        ended: read no conversation that is not over.
     """
     whole = Applied()
     with JobRun(folder, "consolidate", at) as run:
         try:
-            for done in reading.run(folder, at, model, progress, review=review):
+            read = reading.run(folder, at, model, progress, review=review, ended=ended)
+            for done in read:
                 whole.add(done)
                 whole.notes += run.commit(done.subject, done.paths)
         except Stopped as error:

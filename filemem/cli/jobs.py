@@ -1,7 +1,7 @@
 """Commands that run a job, for one user or for all, and tell how the memories stand."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from typing import Any
 
 import click
@@ -24,6 +24,7 @@ from filemem.forget.sweep import Large
 from filemem.jobs import Job, UserJob
 from filemem.learn import background
 from filemem.learn.consolidate import cost
+from filemem.learn.sessions import Ended
 from filemem.store import config
 from filemem.store.folder import JobDone
 from filemem.store.users import StoreFolder
@@ -43,14 +44,17 @@ NOBODY = "There is nobody in {} yet; start with: filemem chat"
     "later",
     is_flag=True,
     hidden=True,
-    help="Leave what there is to tell for the next chat.",
+    help="Read what is over, and leave what there is to tell for the next chat.",
 )
+@click.option("--ended", multiple=True, hidden=True, help="A session that is over.")
 @model_option
 @many_option
 @dry_run_option
 @json_option
 @prints
-def consolidate_command(call: Context, later: bool, **options: Any) -> Output:
+def consolidate_command(
+    call: Context, later: bool, ended: tuple[str, ...], **options: Any
+) -> Output:
     """Part of maintain: make facts of what was said.
 
     The model reads every conversation once, several per request, and makes facts,
@@ -59,16 +63,18 @@ def consolidate_command(call: Context, later: bool, **options: Any) -> Output:
 
     Example: filemem consolidate --dry-run"""
     if later:
-        _read_for_later(call, options["model"])
+        _read_for_later(call, options["model"], ended)
         return 0
     return (yield from _run(call, jobs.consolidate, **options))
 
 
-def _read_for_later(call: Context, model: str | None) -> None:
-    """Read what waits, and leave one line on it for the next chat."""
+def _read_for_later(call: Context, model: str | None, named: Collection[str]) -> None:
+    """Read what is over, and leave one line on it for the next chat."""
     user = call.the_user()
+    ended = Ended(call.now, named)
     try:
-        told = jobs.read_conversations(user, call.now, call.model(user, model)).news
+        reader = call.model(user, model)
+        told = jobs.read_conversations(user, call.now, reader, ended=ended).news
     except Busy:
         return  # who is at it reads this, too
     except (FilememError, OSError) as error:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from filemem.errors import FilememError
-from filemem.learn.sessions import unread
+from filemem.learn.sessions import Ended, unread
 from filemem.llm.choice import OfflineModel
 from filemem.llm.model import Model
 from filemem.store import config, files
@@ -18,7 +18,7 @@ from filemem.store.learned import LearnLog
 from filemem.text.plain import one_line
 
 NEWS = "news.txt"  # in the bookkeeping: one line for the next chat
-PAUSE = dt.timedelta(minutes=45)  # after which nothing follows in a conversation
+MAX_NEWS_CHARS = 1000
 
 
 def start(
@@ -39,12 +39,14 @@ def start(
     """
     if model is None or isinstance(model, OfflineModel):
         return False
-    if not config.of(folder).consolidate or not _has_ended(folder, now, ended):
+    waiting = unread(folder, LearnLog.of(folder), Ended(now, ended))
+    if not config.of(folder).consolidate or not any(one.has_words for one in waiting):
         return False
     program = [sys.executable, "-P", "-m", "filemem", "consolidate", "--for-later"]
     whose = ["--store", folder.store, "--user", folder.name, "--model", model.name]
+    named = [f"--ended={path}" for path in ended]
     child = subprocess.Popen(
-        [*program, *whose, "--today", now.isoformat()],
+        [*program, *whose, "--today", now.isoformat(), *named],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -54,27 +56,24 @@ def start(
     return True
 
 
-def _has_ended(folder: Folder, now: dt.datetime, ended: Collection[str]) -> bool:
-    """Tell whether a conversation that waits has ended."""
-    latest = f"{now - PAUSE:%Y-%m-%d %H:%M}"
-    for turn in unread(folder, LearnLog.of(folder)):
-        session = turn.session
-        if turn.has_words and (session.path in ended or session.last <= latest):
-            return True
-    return False
-
-
 def leave_news(folder: Folder, told: str) -> None:
-    """Leave one line for the next chat, in the place of any before it."""
-    place = folder.bookkeeping(NEWS)
-    files.write(place, f"{one_line(told, 1000)}\n".encode("utf-8", "replace"))
+    """Leave news for the next chat, behind what was left before."""
+    with folder.locked():
+        line = one_line(f"{_news(folder)} {told}", MAX_NEWS_CHARS)
+        files.write(folder.bookkeeping(NEWS), f"{line}\n".encode("utf-8", "replace"))
 
 
 def take_news(folder: Folder) -> str:
     """Return what was left for the next chat, and delete it; '' for nothing."""
-    place = folder.bookkeeping(NEWS)
+    told = _news(folder)
+    if told:
+        with suppress(FilememError, OSError):
+            files.delete(folder.bookkeeping(NEWS))
+    return told
+
+
+def _news(folder: Folder) -> str:
     with suppress(FilememError, OSError):
-        told = files.read(place).decode(errors="replace")
-        files.delete(place)
-        return one_line(told)
+        told = files.read(folder.bookkeeping(NEWS)).decode(errors="replace")
+        return one_line(told, MAX_NEWS_CHARS)
     return ""

@@ -18,7 +18,7 @@ from filemem.learn.decide import KnownMemories
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Claim, Decision
 from filemem.learn.remember import take_in
-from filemem.learn.sessions import SaidTurn, unread
+from filemem.learn.sessions import Ended, SaidTurn, unread
 from filemem.learn.write import Writer
 from filemem.llm import prompt
 from filemem.llm.asking import ask
@@ -44,6 +44,7 @@ def run(
     progress: Progress = no_progress,
     *,
     review: bool = False,
+    ended: Ended | None = None,
 ) -> Iterator[Applied]:
     """Have a model read all that waits, request by request, in the order of the days.
 
@@ -56,6 +57,7 @@ def run(
             run has left, is finished all the same.
         progress: told how many requests are done.
         review: only propose, as where the store's settings say so.
+        ended: read no conversation that is not over.
 
     Yields:
         What was done; where the model fails, the last says so, and what was read before
@@ -66,7 +68,7 @@ def run(
     if model:
         review = review or config.of(folder).review
         known = KnownMemories(folder, log).refresh()
-        reading = Reading(known, log, at, model, is_review=review)
+        reading = Reading(known, log, at, model, review, ended)
         yield from reading.read(progress)
         yield from profile.condense(folder, log, at.date(), model)
 
@@ -135,6 +137,7 @@ class Reading:
         at: the moment of the run.
         model: who reads.
         is_review: whether all is only proposed.
+        ended: what is read, if not all.
         requests: that were sent so far.
         tokens: that they took.
         unreadable: of how many conversations in a row the answer was cut off.
@@ -146,6 +149,7 @@ class Reading:
     at: dt.datetime
     model: Model
     is_review: bool
+    ended: Ended | None
     requests: int = 0
     tokens: int = 0
     unreadable: int = 0
@@ -153,7 +157,7 @@ class Reading:
 
     def read(self, progress: Progress) -> Iterator[Applied]:
         """Read all that waits; yield what was done, and then what it took."""
-        turns = [*unread(self.known.folder, self.log)]
+        turns = [*unread(self.known.folder, self.log, self.ended)]
         turns += asked_for(self.known, self.log)
         turns.sort(key=lambda turn: self.log.unreadable[turn.session.path])
         requests = batches(turns)

@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from filemem.text.plain import both_ends, count_tokens
 MACHINE_TOKENS = 30  # of each end of what an assistant or a tool said
 SHORT_REPLY_TOKENS = 30  # of a person, which may lean on what an assistant said
 PERSON_TOKENS = 3_000  # of each end of what a person said
+PAUSE = dt.timedelta(minutes=45)  # after which nothing follows in a conversation
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
 
@@ -94,12 +95,33 @@ class SaidTurn:
         return both_ends(self.text, limit)
 
 
-def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
+@dataclass(frozen=True)
+class Ended:
+    """Which conversations are over.
+
+    Attributes:
+        now: the moment; one of which the last turn is a PAUSE older is over.
+        named: the paths of others.
+    """
+
+    now: dt.datetime
+    named: Collection[str] = ()
+
+    def holds(self, session: Session) -> bool:
+        """Tell whether a conversation is over."""
+        latest = f"{self.now - PAUSE:%Y-%m-%d %H:%M}"
+        return session.path in self.named or session.last <= latest
+
+
+def unread(
+    folder: Folder, log: LearnLog, ended: Ended | None = None
+) -> Iterator[SaidTurn]:
     """Yield the turns that were not read, session by session, by date and time.
 
     Args:
         folder: whose sessions these are, archived ones among them.
         log: knows what was read.
+        ended: leave out the conversations that are not over.
     """
     found = []
     for stat in folder.files(Kind.SESSIONS):
@@ -110,7 +132,8 @@ def unread(folder: Folder, log: LearnLog) -> Iterator[SaidTurn]:
         memory = folder.find(stat.path)
         if memory and not memory.binary:
             for turn in _turns(folder, memory, stat.changed):
-                if turn.digest not in log.read:
+                is_over = ended is None or ended.holds(turn.session)
+                if is_over and turn.digest not in log.read:
                     yield turn
 
 

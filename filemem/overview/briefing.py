@@ -4,6 +4,7 @@ import datetime as dt
 
 from filemem import index
 from filemem.chat.core_memory import core_memory
+from filemem.learn import background
 from filemem.llm import prompt
 from filemem.overview.events import timeline
 from filemem.search.validity import held_days
@@ -25,8 +26,8 @@ NEWEST_TALKS = 8
 def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
     """Return what to know of a person before they say anything; '' for nothing.
 
-    That is their wishes, the profile, plans of the next days, and the newest
-    conversations.
+    That is their wishes, the profile, plans of the next days, the newest conversations,
+    and once what came of those that were read meanwhile.
 
     Args:
         user: whose memories.
@@ -51,6 +52,7 @@ def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
         prompt.data(PROFILE, profile),
         prompt.data("ahead", plans),
         prompt.data("newest conversations", "\n".join(titles)),
+        prompt.data("news of filemem", background.take_news(user)),
     ]
     return "\n".join(part for part in parts if part)
 

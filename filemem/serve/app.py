@@ -25,6 +25,7 @@ from starlette.routing import Route
 
 from filemem.errors import FilememError
 from filemem.learn import background
+from filemem.learn.sessions import PAUSE
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import ModelError
 from filemem.serve import running
@@ -165,7 +166,7 @@ class Service:
             outcome = f"failed ({error!r})"
         self._log(f"{user}: {outcome}, {time.monotonic() - began:.1f} s")
         loop = asyncio.get_running_loop()
-        for delay in (0.0, background.PAUSE.total_seconds()):
+        for delay in (0.0, PAUSE.total_seconds()):
             loop.call_later(delay, self._threads.submit, self._have_read, user)
 
     def _have_read(self, user: str) -> None:

@@ -72,6 +72,8 @@ def ann(tmp_path: Path, server: ScriptedServer) -> Iterator[Ann]:
 
 
 def test_a_chat_is_read_when_it_ends(ann: Ann) -> None:
+    """And none that is not over."""
+    ann.say("I am still talking.", MORNING)
     words = ["filemem", "chat", "--new", "--today", MORNING]
     words += ["--store", str(ann.home / "store"), "--user", "ann"]
     with Terminal(words, ann.env, str(ann.home)) as term:
@@ -83,7 +85,8 @@ def test_a_chat_is_read_when_it_ends(ann: Ann) -> None:
     ann.waits_until_read()
     assert LINE in ann.say("Hello", SOON)
     assert "Kept" not in ann.say("Hello again", SOON)
-    assert len(ann.reader.told) == 1
+    [told] = ann.reader.told
+    assert SAID in told and "still talking" not in told
 
 
 def test_single_messages_are_read_when_nothing_has_followed_for_a_while(
@@ -128,7 +131,11 @@ def test_an_agent_s_session_is_read_when_it_ends(ann: Ann) -> None:
     hook = ["mcp", "hook", "claude-code", "--wait", "--new", "--today", SOON]
     assert ann.filemem(*hook, given=given).returncode == 0
     ann.waits_until_read()
-    assert LINE in ann.say("Hello", SOON)
+    background.leave_news(Store(ann.home / "store").user("ann")._folder, "And more.")
+    begins = json.dumps({"hook_event_name": "SessionStart", "source": "startup"})
+    told = ann.filemem(*hook, given=begins).stdout
+    assert LINE in told and "And more." in told
+    assert "Kept" not in ann.say("Hello", SOON)
 
 
 def test_what_was_said_without_a_time_has_not_ended_at_once(
