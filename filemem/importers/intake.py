@@ -30,7 +30,7 @@ from filemem.importers.identity import (
     find_fresh,
     turns_of,
 )
-from filemem.llm.stream import ThoughtFilter
+from filemem.llm.stream import without_thoughts
 from filemem.store import transcript
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import Folder
@@ -49,13 +49,6 @@ MAX_TITLE_CHARS = 200
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
 _FILE_MARK = re.compile(r"\[(?:image|file): [^]\n]{0,300}\]")
 _DELETED = "deleted since; it stays deleted"
-# A thought as details; in code it is none.
-_REASONING = re.compile(
-    r"(```.*?(?:```|\Z)|`[^`\n]*`)"
-    r"|<details\s[^>]{0,200}?type=[\"']reasoning[\"']"
-    r"(?:[^<]+|<details\b[^<]*</details>|<)*?(?:</details>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
 
 
 class ImportedMemory(NamedTuple):
@@ -188,7 +181,7 @@ class Intake:
 
         A session that a person has deleted stays so, unless there is more of it.
         """
-        title = one_line(_without_thoughts(item.title), MAX_TITLE_CHARS)
+        title = one_line(without_thoughts(item.title), MAX_TITLE_CHARS)
         title = self._clean(title)
         name = title or one_line(item.id)
         said = self._turns(item)
@@ -255,7 +248,7 @@ class Intake:
         for turn in item.turns:
             text = turn.text
             if turn.speaker and turn.speaker in (item.assistant, ASSISTANT):
-                text = _without_thoughts(text)
+                text = without_thoughts(text)
                 if text != turn.text:
                     self.report.left_out[THOUGHT] += 1
             if not text.strip():
@@ -422,10 +415,3 @@ def origin_of_id(gate: Gate, format_: str, id: str) -> str:
     """Return what names a conversation in the record and in its front matter."""
     is_plain = id == one_line(id) == gate.clean(id).text
     return f"{format_}:{id if is_plain else gate.digest(id)}"
-
-
-def _without_thoughts(text: str) -> str:
-    """Return an assistant's words without what it thought, as clients mark that."""
-    spoken = ThoughtFilter(lambda piece: None)
-    spoken.feed(text, final=True)
-    return _REASONING.sub(r"\1", spoken.text)

@@ -25,8 +25,16 @@ NOTICES = {  # by the reason for which an answer ended
 # Keys that are read here. Every other key is the endpoint's own and goes back to it.
 _MESSAGE_KEYS = {"role", "content", "refusal", "tool_calls", "function_call"}
 _CALL_KEYS = {"index", "id", "type", "function"}
-_THOUGHT_TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
-_HALF_A_TAG = re.compile(r"<(?:/?t[a-z]{0,7}|/?)\Z", re.IGNORECASE)
+_THOUGHT_TAG = re.compile(
+    r"<(?P<closes>/?)"
+    r"(?:think|thinking|thought|(?P<details>details)(?:\s[^<>]{0,400})?)>",
+    re.IGNORECASE,
+)
+_OF_REASONING = re.compile("""type=["']reasoning["']""", re.IGNORECASE)
+_HALF_A_TAG = re.compile(
+    r"<(?:/?(?:t[a-z]{0,7}|d[a-z]{0,6})?|details\s[^<>]{0,400})\Z",
+    re.IGNORECASE,
+)
 
 
 class IncompleteAnswer(Exception):
@@ -48,8 +56,9 @@ class ThoughtFilter:
     """Passes on what a model says, and leaves out what it thinks.
 
     A thought stands between `<think>` and `</think>`, or before a closing tag that none
-    opened, as from models whose prompt ends in `<think>`. In code, behind an odd number
-    of backticks, neither is a tag.
+    opened, as from models whose prompt ends in `<think>`; or, as chat clients show it,
+    between `<details type="reasoning">` and its `</details>`. In code, behind an odd
+    number of backticks, none of these is a tag.
     """
 
     def __init__(self, on_text: OnText) -> None:
@@ -57,6 +66,7 @@ class ThoughtFilter:
         self._said: list[str] = []
         self._pending = ""  # the end of what came, which may begin a tag
         self._thinking = False
+        self._depth = 0  # of details, where it thinks in such
         self._has_thought = False
         self._backticks = 0
 
@@ -71,8 +81,8 @@ class ThoughtFilter:
         start = 0
         for tag in _THOUGHT_TAG.finditer(text):
             before = text[start : tag.start()]
-            closes = bool(tag[1])
-            if not self._counts(closes, before):
+            closes = bool(tag["closes"])
+            if not self._counts(tag, before):
                 continue
             if closes and not self._thinking:
                 self._said.clear()
@@ -88,18 +98,42 @@ class ThoughtFilter:
         self._pending = text[end:]
         self._say(text[start:end])
 
-    def _counts(self, closes: bool, before: str) -> bool:
+    def _counts(self, tag: re.Match[str], before: str) -> bool:
         """Tell whether a tag, with this text before it, changes anything."""
+        closes = bool(tag["closes"])
+        if self._thinking and tag["details"]:
+            return self._leaves_details(closes)
         if self._thinking:
-            return closes
-        in_code = (self._backticks + before.count("`")) % 2 == 1
-        return not in_code and not (closes and self._has_thought)
+            return closes and not self._depth
+        if (self._backticks + before.count("`")) % 2 == 1:  # in code
+            return False
+        if tag["details"]:
+            self._depth = int(_OF_REASONING.search(tag[0]) is not None)
+            return self._depth == 1
+        return not (closes and self._has_thought)
+
+    def _leaves_details(self, closes: bool) -> bool:
+        """Count a tag of details within a thought; tell whether that ends with it."""
+        if self._depth == 0:  # it is within `<think>`
+            return False
+        if closes:
+            self._depth -= 1
+        else:
+            self._depth += 1
+        return self._depth == 0
 
     def _say(self, text: str) -> None:
         if text and not self._thinking:
             self._backticks += text.count("`")
             self._said.append(text)
             self._on_text(text)
+
+
+def without_thoughts(text: str) -> str:
+    """Return what a model says in a text, without what it thinks."""
+    spoken = ThoughtFilter(lambda piece: None)
+    spoken.feed(text, final=True)
+    return spoken.text
 
 
 class StreamParser:

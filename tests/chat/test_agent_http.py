@@ -470,11 +470,12 @@ def test_what_a_model_thinks_is_neither_kept_nor_sent_back(
     server.script(
         calls(("grep", {"pattern": "tea"}), text="<think>I should look.</think>"),
         say("<thi", "nk>Oolong, cle", "arly.</th", "ink>\n\nOolong."),
+        say('<details type="reasoning">I think', "</details>\nOolong."),
         say("<think>Hm."),
     )
-    assert talk.say("Which tea?") == "Oolong."
+    assert talk.say("Which tea?") == talk.say("Sure?") == "Oolong."
     with pytest.raises(ModelError, match="answered nothing"):
-        talk.say("Sure?")
+        talk.say("Really?")
     sent = json.dumps([request.body for request in server.requests])
     assert not re.search("clearly|should look|think|Hm", talk.kept + sent)
     assert talk.kept.endswith("[no answer]\n")

@@ -338,6 +338,8 @@ THOUGHTS = [
     ("Wait. <think>Tea?</think>Oolong.", "Wait. Oolong."),
     ("<think>a</think>b<think>c</think>d", "bd"),
     ("<think>for ever", ""),
+    ('<details type="reasoning" done="true">Tea?</think></details>Oolong.', "Oolong."),
+    ("<details class='x'>Oolong</details>", "<details class='x'>Oolong</details>"),
     ("Tea?</think>Oolong.", "Oolong."),
     (
         "Write `<think>` first, `</think>` last.",
