@@ -46,7 +46,12 @@ NOBODY = "There is nobody in {} yet; start with: filemem chat"
     hidden=True,
     help="Read what is over, and leave what there is to tell for the next chat.",
 )
-@click.option("--ended", multiple=True, hidden=True, help="A session that is over.")
+@click.option(
+    "--ended",
+    multiple=True,
+    hidden=True,
+    help="A session that is over.",
+)
 @model_option
 @many_option
 @dry_run_option
@@ -69,12 +74,19 @@ def consolidate_command(
 
 
 def _read_for_later(call: Context, model: str | None, named: Collection[str]) -> None:
-    """Read what is over, and leave one line on it for the next chat."""
+    """Read what is over, and leave one line on it for the next chat.
+
+    Args:
+        call: the command that it is.
+        model: who reads.
+        named: the paths of sessions that end now; others have ended after a pause.
+    """
     user = call.the_user()
-    ended = Ended(call.now, named)
+    at = call.now
+    ended = Ended(at, named)
     try:
         reader = call.model(user, model)
-        told = jobs.read_conversations(user, call.now, reader, ended=ended).news
+        told = jobs.read_conversations(user, at, reader, ended=ended).news
     except Busy:
         return  # who is at it reads this, too
     except (FilememError, OSError) as error:

@@ -17,8 +17,10 @@ from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog
 from filemem.text.plain import one_line
 
-NEWS = "news.txt"  # in the bookkeeping: one line for the next chat
+NEWS = "news.txt"
+"""In the bookkeeping: one line for the next chat, deleted once it was told."""
 MAX_NEWS_CHARS = 1000
+"""Of the line: what comes after waits in the memories."""
 
 
 def start(
@@ -39,8 +41,7 @@ def start(
     """
     if model is None or isinstance(model, OfflineModel):
         return False
-    waiting = unread(folder, LearnLog.of(folder), Ended(now, ended))
-    if not config.of(folder).consolidate or not any(one.has_words for one in waiting):
+    if not config.of(folder).consolidate or not _waits(folder, Ended(now, ended)):
         return False
     program = [sys.executable, "-P", "-m", "filemem", "consolidate", "--for-later"]
     whose = ["--store", folder.store, "--user", folder.name, "--model", model.name]
@@ -54,6 +55,12 @@ def start(
     )
     threading.Thread(target=child.wait, daemon=True).start()  # or it stays a zombie
     return True
+
+
+def _waits(folder: Folder, ended: Ended) -> bool:
+    """Tell whether a conversation that is over has anything to be read."""
+    waiting = unread(folder, LearnLog.of(folder), ended)
+    return any(turn.has_words for turn in waiting)
 
 
 def leave_news(folder: Folder, told: str) -> None:
@@ -73,6 +80,10 @@ def take_news(folder: Folder) -> str:
 
 
 def _news(folder: Folder) -> str:
+    """Return what was left for the next chat.
+
+    Empty where nothing was, or it cannot be read.
+    """
     with suppress(FilememError, OSError):
         told = files.read(folder.bookkeeping(NEWS)).decode(errors="replace")
         return one_line(told, MAX_NEWS_CHARS)

@@ -86,7 +86,8 @@ def test_a_chat_is_read_when_it_ends(ann: Ann) -> None:
     assert LINE in ann.say("Hello", SOON)
     assert "Kept" not in ann.say("Hello again", SOON)
     [told] = ann.reader.told
-    assert SAID in told and "still talking" not in told
+    assert SAID in told
+    assert "still talking" not in told
 
 
 def test_single_messages_are_read_when_nothing_has_followed_for_a_while(
@@ -131,10 +132,13 @@ def test_an_agent_s_session_is_read_when_it_ends(ann: Ann) -> None:
     hook = ["mcp", "hook", "claude-code", "--wait", "--new", "--today", SOON]
     assert ann.filemem(*hook, given=given).returncode == 0
     ann.waits_until_read()
-    background.leave_news(Store(ann.home / "store").user("ann")._folder, "And more.")
-    begins = json.dumps({"hook_event_name": "SessionStart", "source": "startup"})
+    user = Store(ann.home / "store").user("ann")
+    background.leave_news(user._folder, "And more.")
+    event = {"hook_event_name": "SessionStart", "source": "startup"}
+    begins = json.dumps(event)
     told = ann.filemem(*hook, given=begins).stdout
-    assert LINE in told and "And more." in told
+    assert LINE in told
+    assert "And more." in told
     assert "Kept" not in ann.say("Hello", SOON)
 
 
