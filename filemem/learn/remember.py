@@ -23,6 +23,7 @@ from filemem.store.paths import Kind, live
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
 
+AT_ONCE = 100  # facts that are kept while other writers wait, in part of a second
 DEFAULT_IMPORTANCE = 8  # of what a person asks to be remembered
 KEEPS_ALL = "filemem remember --with-secrets keeps it all"
 _REDACTED = re.compile(r"\[redacted: ([^]]*)\]")
@@ -84,12 +85,14 @@ def remember_all(
     log = LearnLog.of(user)
     writer = Writer(user, log, at)
     known = KnownMemories(user, log)
-    for asked in facts:
-        claim = _claim(gate, asked, at.date(), writer.done.notes)
-        with user.locked():
-            if asked.replaces:
-                _check_may_be_superseded(known, asked.replaces, claim.day)
-            known.note(writer.write(known.decide(claim)))
+    listed = list(facts)
+    for start in range(0, len(listed), AT_ONCE):
+        with user.locked(), log.in_one_go():
+            for asked in listed[start : start + AT_ONCE]:
+                claim = _claim(gate, asked, at.date(), writer.done.notes)
+                if asked.replaces:
+                    _check_may_be_superseded(known, asked.replaces, claim.day)
+                known.note(writer.write(known.decide(claim)))
     return writer.done
 
 

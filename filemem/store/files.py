@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -174,8 +175,30 @@ def make_folder(path: str) -> None:
     sync_folder(above)
 
 
+_later = threading.local()  # its `folders`: what is synced at the end
+
+
+@contextmanager
+def synced_at_the_end() -> Iterator[None]:
+    """Make the names in folders durable once for each, when all is written.
+
+    It counts in this thread, and does not nest.
+    """
+    _later.folders = list[str]()
+    try:
+        yield
+    finally:
+        folders = dict.fromkeys(_later.folders)
+        del _later.folders
+        for folder in folders:
+            sync_folder(folder)
+
+
 def sync_folder(folder: str) -> None:
     """Make the names in a folder durable, where it may be listed."""
+    if hasattr(_later, "folders"):
+        _later.folders.append(folder)
+        return
     with suppress(PermissionError, FileNotFoundError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -26,10 +26,11 @@ import contextlib
 import datetime as dt
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.store.logs import Log, LogReader
 from filemem.store.paths import live
@@ -94,6 +95,7 @@ class LearnLog:
         self._log = Log(folder, LOG_NAME)
         self._reader = LogReader(self._log)
         self._lock = threading.Lock()
+        self._held_back: list[dict[str, Any]] | None = None
         self._start_over()
 
     @classmethod
@@ -124,9 +126,29 @@ class LearnLog:
 
     def add(self, entries: list[dict[str, Any]]) -> None:
         """Append lines, each in one of the forms above, durably and in one go."""
-        if entries:
+        if self._held_back is not None:
+            self._held_back += entries
+            for entry in entries:
+                self._take_in(entry)
+        elif entries:
             self._log.add(entries)
             self.read_on()
+
+    @contextlib.contextmanager
+    def in_one_go(self) -> Iterator[None]:
+        """Append what is noted meanwhile at the end, when the files that it tells of
+        are durable.
+
+        The caller holds the user's lock.
+        """
+        self._held_back = []
+        try:
+            with files.synced_at_the_end():
+                yield
+        finally:
+            noted = self._held_back
+            self._held_back = None
+            self.add(noted)
 
     def note_written(
         self, path: str, data: bytes, origins: Iterable[Origin], day: dt.date

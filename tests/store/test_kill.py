@@ -151,3 +151,24 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
     assert theirs.read_bytes() == b"text"
     (problem,) = overview.problems(ann._folder)
     assert problem.path == f"facts/{theirs.name}" and "look at it" in problem.remedy
+
+
+def test_facts_of_one_pass_are_kept_once_wherever_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    """What a killed pass has written is known to the next one."""
+    texts = ["Keeps bees.", "Has a boat.", "Likes plums."]
+    facts = [{"text": text, "id": text} for text in texts]
+    for limit in itertools.count(1):
+        user = Store(tmp_path / str(limit)).user("ann")
+        ended, _ = killed(
+            [lambda user=user: user.remember_all(facts, today=AT)],
+            limit,
+        )
+        if ended:
+            user.remember_all(facts, today=AT)
+        kept = [one.statement for one in user.memories("facts")]
+        assert sorted(kept) == sorted(texts)
+        if not ended:
+            break
+    assert limit > len(texts)
