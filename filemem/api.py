@@ -270,6 +270,7 @@ class User:
         return self._folder.name
 
     @property
+    @_disk_told()
     def profile(self) -> str:
         """The text of profile.md, who this is and how to talk to them; '' for none."""
         try:
@@ -501,6 +502,7 @@ class User:
             raise Refused(" ".join(done.said))
         return self.open_file(where)
 
+    @_disk_told()
     def review(self) -> list[Proposed]:
         """Return what waits for the person, in the order of the paths."""
         return [
@@ -508,6 +510,7 @@ class User:
             for one in proposals.waiting(self._folder)
         ]
 
+    @_disk_told()
     def status(self, today: dt.date | None = None) -> Counts:
         """Return how many memories there are on a day, what fades, and what waits.
 
@@ -516,6 +519,7 @@ class User:
         """
         return overview.count(self._folder, self._at(today))
 
+    @_disk_told()
     def check(self) -> list[Problem]:
         """Return every problem in the files, each with its remedy."""
         in_git = History(self._folder).problems()
@@ -523,6 +527,7 @@ class User:
 
     # -- recall ------------------------------------------------------------------------
 
+    @_disk_told()
     def search_files(
         self,
         query: str,
@@ -562,6 +567,7 @@ class User:
         self._folder.tell("recalled", len(found.hits))
         return sorted(found.hits, key=lambda hit: -hit.score)
 
+    @_disk_told()
     def grep(self, pattern: str, path: str | None = None) -> list[Match]:
         """Return every line that matches a regular expression, newest file first.
 
@@ -576,6 +582,7 @@ class User:
         """
         return grep(self._folder, pattern, path=path, page=10**9).lines
 
+    @_disk_told()
     def open_file(self, path: StrPath) -> Memory:
         """Return the memory at a path, wherever it lies now.
 
@@ -585,6 +592,7 @@ class User:
         """
         return self._folder.memory(self._folder.locate(os.fspath(path)))
 
+    @_disk_told()
     def prompt_context(
         self, message: str = "", *, chat: str = "", tokens: int = 2400
     ) -> str:
@@ -602,6 +610,7 @@ class User:
         today = self.now().date()
         return prompt_context(self._folder, message, today, current, tokens)
 
+    @_disk_told()
     def tools(self, *, chat: str = "") -> Toolbox:
         """Return the four tools for an agent.
 
@@ -615,6 +624,7 @@ class User:
             toolbox.find_current = going_on
         return toolbox
 
+    @_disk_told()
     def conversation(self, model: AnyModel = None, *, id: str = "") -> Conversation:
         """Return a conversation; each of its turns is on disk at once.
 
@@ -634,6 +644,7 @@ class User:
         answering = self._model(model) or OfflineModel()
         return Conversation(chats.Conversation(self._folder, answering, self.now, talk))
 
+    @_disk_told()
     def as_of(self, moment: dt.date | dt.datetime) -> "User":
         """Return what was believed at a moment, or at a date's end in local time.
 

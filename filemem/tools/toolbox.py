@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from filemem import index
-from filemem.errors import FilememError
+from filemem.errors import FilememError, in_words
 from filemem.search import filters
 from filemem.search.searching import search_files
 from filemem.store import config, recalls
@@ -101,8 +101,8 @@ class Toolbox:
             if self.find_current:
                 self.current = self.find_current()
             return escape_controls(getattr(self, f"_{name}")(**given))
-        except FilememError as error:
-            return f"Error: {one_line(str(error), LONGEST_ERROR)}"
+        except (FilememError, OSError) as error:
+            return f"Error: {one_line(in_words(error), LONGEST_ERROR)}"
 
     def _grep(self, pattern: str, **how: Any) -> str:
         """Show the lines that match, with the call that shows the next ones."""

@@ -1,6 +1,7 @@
 """What a program gets from `import filemem`."""
 
 import asyncio
+import contextlib
 import datetime as dt
 import functools
 import itertools
@@ -693,6 +694,35 @@ def test_a_disk_that_refuses_is_one_error_with_its_cause(nora: User) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     nora.remember("Has a boat.")
+
+
+def test_what_cannot_be_read_is_that_error_too(nora: User) -> None:
+    path = nora.remember("Keeps bees.").path
+    nora.search_files("bees")
+    tools = nora.tools()
+    readers: list[Callable[[], object]] = [
+        lambda: nora.open_file(path),
+        lambda: nora.search_files("bees"),
+        lambda: nora.grep("bees"),
+        lambda: nora.prompt_context("bees", chat="c1"),
+        lambda: nora.conversation(id="c1"),
+        lambda: list(nora.memories()),
+        nora.tools,
+        nora.review,
+        nora.status,
+        nora.check,
+    ]
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limit[1]))
+    try:
+        for read in readers:
+            with contextlib.suppress(DiskError):
+                read()
+        with pytest.raises(DiskError, match="Too many open files"):
+            nora.open_file(path)
+        assert "Too many open files" in tools.call("open", {"path": path})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 
 
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
