@@ -24,9 +24,11 @@ from filemem.search import validity
 from filemem.store import compactions, config, recalls, usage
 from filemem.store.fields import MAX_YAML_CHARS, texts
 from filemem.store.folder import Folder, Progress, Stat, no_progress
+from filemem.store.imports import NOTE_LETTERS, Record
 from filemem.store.learned import LearnLog
 from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
 from filemem.store.paths import DISTILLED, PROFILE, Kind, is_archived, kind_of, live
+from filemem.store.profile_sections import HEADING, own_text
 from filemem.store.recalls import RecallHistory
 from filemem.text import dates
 from filemem.text.plain import counted, digest, first_few
@@ -145,6 +147,23 @@ def memory_states(
             yield state
 
 
+def _clock(folder: Folder) -> Clock:
+    """Return a person's clock of fading.
+
+    It runs since the first day of use, or since the program first wrote a memory, if
+    that was earlier: what was only ever taken in does not fade.
+
+    Args:
+        folder: whose it is.
+
+    Raises:
+        FilememError, OSError: a log cannot be read.
+    """
+    written = LearnLog.of(folder).written.values()
+    entered = sorted(day for one in written for day in one.days)
+    return Clock([*usage.days_of_use(folder), *entered[:1]])
+
+
 class _Observer:
     """What one looks at every memory of a user with, on a day."""
 
@@ -152,10 +171,11 @@ class _Observer:
         self.folder = folder
         self.today = today
         self.settings = config.of(folder)
-        self.clock = Clock(usage.days_of_use(folder))
+        self.clock = _clock(folder)
         self.recalls = recalls.recalled(folder)
         self.summarised = compactions.compacted(folder)
         self.log = LearnLog.of(folder)
+        self.imports = Record(folder)
         self.profile_sources = set[str]()
         profile = folder.find(PROFILE)
         if profile:
@@ -204,11 +224,17 @@ class _Observer:
 
     def _own_digest(self, memory: Memory) -> str:
         """Return the digest of a file that is the person's; '' for the program's: a
-        summary, a conversation, the profile, a memory as it was left or superseded."""
+        summary, a conversation, a memory as it was left, imported or superseded.
+
+        Of the profile only what stands outside of the program's block counts.
+        """
+        if memory.path == PROFILE:
+            own = own_text(memory.body)
+            return "" if HEADING.fullmatch(own) else digest(own)
         is_told = memory.kind in (Kind.SUMMARIES, Kind.SESSIONS)
-        is_machines = is_told or memory.path == PROFILE
         is_left = self.log.is_untouched(memory.path, memory.data)
-        if is_machines or is_left or "superseded_by" in memory.metadata:
+        is_left |= bool(self.imports.owners(digest(memory.data, NOTE_LETTERS)))
+        if is_told or is_left or "superseded_by" in memory.metadata:
             return ""
         return digest(memory.data)
 
@@ -298,7 +324,8 @@ class ArchiveUse:
     Attributes:
         recalls: all of them.
         returns: those that came out of the archive.
-        stability_days: that would have kept those live; None where they are few.
+        stability_days: that would have kept those live; None where they are few, or
+            none would have.
     """
 
     recalls: int = 0
@@ -318,7 +345,13 @@ class ArchiveUse:
 def archive_use(
     folder: Folder, states: Iterable[MemoryState], today: dt.date
 ) -> ArchiveUse:
-    """Return how often jobs have archived too soon, by the recalls of facts."""
+    """Return how often jobs have archived too soon, by the recalls of facts.
+
+    Args:
+        folder: whose facts.
+        states: of all memories.
+        today: the last of the USE_DAYS.
+    """
     since = today - dt.timedelta(USE_DAYS)
     count = 0
     returned = list[tuple[MemoryState, dt.date]]()
@@ -331,14 +364,13 @@ def archive_use(
     if len(returned) <= count * MANY_RETURNS:
         return ArchiveUse(count, len(returned))
     settings = config.of(folder)
-    clock = Clock(usage.days_of_use(folder))
-    wanted = settings.stability_days
-    while wanted < MAX_STABILITY_DAYS:
+    clock = _clock(folder)
+    first = round(settings.stability_days)
+    for wanted in range(first, MAX_STABILITY_DAYS + 1, STABILITY_STEP_DAYS):
         factor = wanted / settings.stability_days
         if all(_stays(*one, factor, settings, clock) for one in returned):
-            break
-        wanted += STABILITY_STEP_DAYS
-    return ArchiveUse(count, len(returned), round(wanted))
+            return ArchiveUse(count, len(returned), wanted)
+    return ArchiveUse(count, len(returned))
 
 
 def _stays(
@@ -348,8 +380,15 @@ def _stays(
     settings: config.Config,
     clock: Clock,
 ) -> bool:
-    """Tell whether a memory would still have been live on the day of a recall, had its
-    stability begun longer by a factor."""
+    """Tell whether a memory would still have been live on the day of a recall.
+
+    Args:
+        state: how it stands.
+        day: of the recall.
+        factor: by which its stability had begun longer.
+        settings: of the store.
+        clock: of the person.
+    """
     if state.strength is None:
         return True
     then = strength(

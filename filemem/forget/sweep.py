@@ -80,7 +80,8 @@ def _left_to_wait(
 ) -> list[str]:
     """Return the paths of the faded facts that a large sweep leaves.
 
-    What jobs have archived of late counts, so that no row of nights archives all.
+    What jobs have archived of late counts, so that no row of nights archives all; one
+    that somebody watches waits only if it is large itself.
     """
     since = today - dt.timedelta(LARGE_WITHIN_DAYS)
     faded = list[tuple[float, str]]()
@@ -93,12 +94,14 @@ def _left_to_wait(
             of_late += state.recalls.archived >= f"{since}" and not state.is_past
             continue
         alive += 1
-        if state.why_due(threshold) and state.strength and not state.has_ended:
+        if state.why_due(threshold) and state.strength:
             faded.append((state.strength.days_left(threshold, today), state.path))
-    limit = max(MANY_FACTS, (alive + of_late) // LARGE_SHARE) - of_late
-    if large is Large.ALL or len(faded) <= limit:
-        return []
-    taken = max(0, limit) if large is Large.A_FIFTH else 0
+    many = max(MANY_FACTS, (alive + of_late) // LARGE_SHARE)
+    taken = 0
+    if large is Large.A_FIFTH:
+        taken = max(0, many - of_late)
+    elif large is Large.ALL or len(faded) <= many:
+        taken = len(faded)
     return [path for _, path in sorted(faded)[taken:]]
 
 

@@ -36,7 +36,7 @@ from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.folder import Folder
 from filemem.store.frontmatter import quoted
 from filemem.store.gate import KEYED_DIGEST, Gate
-from filemem.store.imports import Imported, Origins
+from filemem.store.imports import NOTE_LETTERS, Imported, Origins
 from filemem.store.paths import ARCHIVE, live, slug
 from filemem.store.roles import ASSISTANT
 from filemem.text.plain import counted, digest, one_line
@@ -355,7 +355,7 @@ class Intake:
         before is brought up to date, unless a person changed or deleted it here.
         """
         text = self._clean_note(note.text)
-        fingerprint = digest(text, 16)
+        fingerprint = digest(text, NOTE_LETTERS)
         path = NOTES_FOLDER + self.gate.clean_path(note.path)
         taken = ""
         origin = f"{self.format}:{note.id}"
@@ -376,7 +376,7 @@ class Intake:
         elif not imported:
             place = self._create(path, text)
             self._met(self.report.added, place)
-        elif digest(here, 16) == taken:
+        elif digest(here, NOTE_LETTERS) == taken:
             self._replace_note(place, here, text)
             self._met(self.report.updated, place)
         else:

@@ -14,6 +14,7 @@ from filemem.store.facts import plain
 from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import Memory
 from filemem.store.paths import PROFILE, Kind, live
+from filemem.store.profile_sections import own_text
 from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.text.redaction import redact
@@ -110,7 +111,7 @@ def build_request(
     body = page.body if page else ""
     owner = display(known.folder.person)
     lines = [f"Today is {day_in_words(today)}. The memories are {owner}'s."]
-    own = profile.own_text(body)
+    own = own_text(body)
     if own:
         lines += ["The profile:", prompt.data(PROFILE, own)]
     said = [turn.text for turn in batch]

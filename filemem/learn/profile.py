@@ -33,27 +33,26 @@ from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.paths import PROFILE, Kind, live
-from filemem.store.profile_sections import BEGIN, END, HEADING, SECTIONS, section_of
+from filemem.store.profile_sections import (
+    BEGIN,
+    BLOCK,
+    END,
+    HEADING,
+    SECTIONS,
+    section_of,
+)
 from filemem.text import terms
 from filemem.text.plain import count_tokens, counted, one_line
 from filemem.text.redaction import redact
 
 MIN_CONFIDENCE = 0.7
 _NUMBERS = re.compile(r"[\W\d]+")
-_END = rf".*?^{END}[^\S\n]*\n?|.*^- [^\n]*-->[^\S\n]*\n?|"
-_BLOCK = re.compile(rf"^{BEGIN}\s*?$(?:{_END})", re.M | re.S)
-"""Up to its mark or, where a person has deleted that, its last line about a memory."""
 
 
 def sources(body: str) -> list[str]:
     """Return the paths of the memories that the lines of a profile rest on."""
     marks = map(SOURCE_MARK.search, body.splitlines())
     return [mark[1] for mark in marks if mark]
-
-
-def own_text(body: str) -> str:
-    """Return what a person wrote in the profile, outside the program's block."""
-    return _BLOCK.sub("", body).strip()
 
 
 def revise(
@@ -140,7 +139,7 @@ def _parted(log: LearnLog, text: str) -> _Parts:
         log: knows the program's lines.
         text: the whole file; without a block, the program's lines are anywhere in it.
     """
-    block = _BLOCK.search(text)
+    block = BLOCK.search(text)
     own = ""
     behind = ""
     if block:

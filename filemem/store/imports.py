@@ -19,6 +19,7 @@ from filemem.store.memory import parse
 from filemem.store.paths import ARCHIVE, live
 
 IMPORTS = "imports.jsonl"
+NOTE_LETTERS = 16  # of the digest of a note, its part
 _FRONT_BYTES = 8192  # of a session, in which its origin stands
 
 

@@ -15,7 +15,15 @@ SECTIONS = {  # of the profile, with their headings in the file
 BEGIN = "<!-- filemem -->"
 END = "<!-- /filemem -->"
 """What stands around the program's block of the profile."""
+_REST = rf".*?^{END}[^\S\n]*\n?|.*^- [^\n]*-->[^\S\n]*\n?|"
+BLOCK = re.compile(rf"^{BEGIN}\s*?$(?:{_REST})", re.M | re.S)
+"""Up to its mark or, where a person has deleted that, its last line about a memory."""
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
+
+
+def own_text(body: str) -> str:
+    """Return what a person wrote in the profile, outside the program's block."""
+    return BLOCK.sub("", body).strip()
 
 
 def under(lines: Iterable[str], name: str) -> list[str]:

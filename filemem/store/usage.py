@@ -17,6 +17,7 @@ from filemem.store.memory import Memory
 from filemem.store.roles import Role
 
 DAYS = "days.log"
+DAYS_OF_LATE = 7  # in which what was said is taken in at the latest
 
 
 def days_of_use(folder: Folder) -> set[dt.date]:
@@ -36,18 +37,24 @@ def note_use(folder: Folder, day: dt.date) -> None:
 
 
 def note_turns(folder: Folder, sessions: Iterable[str], today: dt.date) -> None:
-    """Note a day of use if the person has said something today in one of some sessions.
+    """Note as days of use those of late on which the person talked in some sessions.
+
+    A hook may take them in on a later day; the past of an import is no use.
 
     Args:
         folder: whose sessions.
         sessions: the paths of those to which turns were added.
-        today: the day.
+        today: the last of these days.
     """
+    days = set[dt.date | None]()
     for path in sessions:
         memory = folder.find(path)
-        if memory and today in _days_of_talk(memory):
-            note_use(folder, today)
-            return
+        if memory:
+            days |= _days_of_talk(memory)
+    for back in range(DAYS_OF_LATE):
+        day = today - dt.timedelta(back)
+        if day in days:
+            note_use(folder, day)
 
 
 def _days_of_talk(memory: Memory) -> set[dt.date | None]:

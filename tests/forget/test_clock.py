@@ -121,8 +121,56 @@ def test_a_file_that_a_job_finds_changed_is_a_use_of_that_day(ann: User) -> None
     assert days_of_use(ann._folder) == {day(0), day(2), day(9)}
 
 
+def test_of_the_profile_what_the_person_wrote_is_a_use(ann: User) -> None:
+    """The program's block is none, nor the heading over it."""
+    lay(ann._folder.root, {"notes/a.md": "Tea.\n"})
+    swept(ann, 1)
+    block = """# Ann
+
+<!-- filemem -->
+- Likes {}. <!-- facts/x.md -->
+<!-- /filemem -->
+"""
+    lay(ann._folder.root, {"profile.md": block.format("tea")})
+    swept(ann, 2)
+    lay(ann._folder.root, {"profile.md": block.format("rum")})
+    swept(ann, 3)
+    assert days_of_use(ann._folder) == set()
+    own = f"{block}\nI row.\n"
+    lay(ann._folder.root, {"profile.md": own})
+    swept(ann, 4)
+    assert days_of_use(ann._folder) == {day(4)}
+
+
+def test_notes_that_were_imported_are_no_use(ann: User, tmp_path: Path) -> None:
+    """Until the person changes one.
+
+    What lay there before counts as seen.
+    """
+    lay(ann._folder.root, {"notes/a.md": "Tea.\n"})
+    swept(ann, 1)
+    lay(tmp_path / "vault", {"2020-01-01.md": "Rum.\n"})
+    run(ann, "import", "markdown", str(tmp_path / "vault"))
+    assert ann._folder.paths()[1:], "it was imported"
+    swept(ann, 2)
+    assert days_of_use(ann._folder) == set()
+    lay(ann._folder.root, {ann._folder.paths("notes")[0]: "Rum, and cake.\n"})
+    swept(ann, 3)
+    assert days_of_use(ann._folder) == {day(3)}
+
+
+def test_what_a_hook_takes_in_days_later_was_said_on_its_own_days(ann: User) -> None:
+    then = dt.datetime.now() - dt.timedelta(3)
+    said = {"role": "user", "content": "I row.", "created_at": then.isoformat()}
+    ann.add_conversation([said], id="late")
+    assert days_of_use(ann._folder) == {then.date()}
+
+
 def test_a_memory_fades_from_the_day_on_which_it_came(ann: User) -> None:
-    """Ten years that were imported do not fade at the first sweep."""
+    """Ten years that were imported do not fade at the first sweep.
+
+    Nor later where nobody ever talks.
+    """
     old = dt.date(2016, 5, 1)
     ann.remember("Had tea.", importance=3, today=dt.date(2026, 3, 1))
     [path] = ann._folder.paths()
@@ -131,6 +179,8 @@ def test_a_memory_fades_from_the_day_on_which_it_came(ann: User) -> None:
     log = Path(ann._folder.bookkeeping("consolidated.jsonl"))
     log.write_text(log.read_text().replace(path, dated))
     Path(ann._folder.bookkeeping("days.log")).unlink()
+    assert swept(ann, 60 + 3000)["archived"] == [], "nobody has talked since"
+    used(ann, *range(60, 200))
     assert swept(ann, 60)["archived"] == []
     assert swept(ann, 60 + 125)["archived"] == [dated]
 
@@ -189,6 +239,22 @@ def test_a_large_sweep_waits_for_a_yes(ann: User) -> None:
     assert "wait for your yes" not in run(ann, "status", *at)
 
 
+def test_a_large_sweep_of_what_has_ended_waits_too_and_a_small_one_never(
+    ann: User,
+) -> None:
+    """However many were archived of late."""
+    at = ("--today", "2026-12-31")
+    ended = "---\nvalid_until: 2026-06-30\n---\nRows.\n"
+    names = (f"facts/2026/2026-05-01-{number}.md" for number in range(60))
+    lay(ann._folder.root, dict.fromkeys(names, ended))
+    assert "60 faded facts wait for your yes" in run(ann, "sweep", *at)
+    assert run(ann, "sweep", "--yes", *at).count("Archived") == 60
+    lay(ann._folder.root, events(25))
+    assert run(ann, "sweep", "--yes", *at).count("Archived") == 25
+    lay(ann._folder.root, events(5, 90))
+    assert run(ann, "sweep", *at).count("Archived") == 5
+
+
 def test_the_next_chat_says_how_many_wait(ann: User) -> None:
     lay(ann._folder.root, events(60))
     swept(ann, 400)
@@ -232,3 +298,16 @@ def test_status_tells_what_came_out_of_the_archive_and_what_would_have_kept_it(
         ann._folder.move({f"archive/{path}": path})
     again = Store(ann._folder.store).user("ann")
     assert not set(paths[:2]) & set(swept(again, 399)["archived"])
+
+
+def test_no_stability_is_advised_that_would_not_have_kept_them(ann: User) -> None:
+    trifle = "facts/2016-01-01-x.md"
+    text = STANDING.replace("---\n", "---\nimportance: 1\n", 1)
+    lay(ann._folder.root, {trifle: text})
+    began = (dt.date(2016, 1, 1) - BEGAN).days
+    used(ann, *range(began, began + 3700))
+    assert swept(ann, began + 300)["archived"] == [trifle]
+    at = dt.datetime.combine(day(began + 3650), dt.time(9))
+    recalls.note_recall(ann._folder, trifle, recalls.How.OPENED, at)
+    said = "\n".join(overview.status(ann._folder, at).said)
+    assert "1 came out of the archive." in said
