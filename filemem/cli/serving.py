@@ -249,10 +249,37 @@ def install_command(
     type=click.IntRange(1),
     help="How many for one user; later ones are refused.",
 )
+@click.option(
+    "--connections",
+    default=500,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many at once; later ones are told to come again.",
+)
+@click.option(
+    "--request-mb",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How large a request may be, in MB.",
+)
+@click.option(
+    "--body-seconds",
+    default=30,
+    show_default=True,
+    type=click.IntRange(1),
+    help="In which a request must have come.",
+)
 @new_option
 @pass_call
 def serve_command(
-    call: Context, /, host: str, port: int, model: str | None, **limits: int
+    call: Context,
+    /,
+    host: str,
+    port: int,
+    model: str | None,
+    connections: int,
+    **limits: int,
 ) -> None:
     """Give any chat client a memory: an OpenAI endpoint.
 
@@ -282,7 +309,7 @@ def serve_command(
         say_dim(f"{call.clock():%T} {line}")
 
     service = Service(store, answering, call.clock, log, open_to=user, **limits)
-    _serve(service.app(), host, port, "/v1")
+    _serve(service.app(), host, port, "/v1", connections=connections)
 
 
 def _keyed(call: Context) -> StoreFolder:
@@ -308,7 +335,7 @@ def _needing(extra: str) -> Iterator[None]:
         raise missing_extra(str(error.name), extra) from None
 
 
-def _serve(app: Any, host: str, port: int, path: str) -> None:
+def _serve(app: Any, host: str, port: int, path: str, **limits: int) -> None:
     """Serve an application to whoever has a key, until Ctrl-C."""
     from filemem.serve import running  # noqa: PLC0415  needs the extra
 
@@ -320,7 +347,7 @@ def _serve(app: Any, host: str, port: int, path: str) -> None:
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         LOG.addHandler(handler)
         LOG.setLevel(logging.INFO)
-        running.server(app).run(sockets=[listening])
+        running.server(app, **limits).run(sockets=[listening])
 
 
 @serve_command.group("keys", no_args_is_help=False)

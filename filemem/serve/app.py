@@ -36,7 +36,6 @@ from filemem.store.users import StoreFolder
 
 NAME = "filemem"  # of the model that clients choose
 TASK_NAME = "filemem-task"  # the model without memory, for a program's own prompts
-MAX_REQUEST_BYTES = 20_000_000
 MAX_USERS_AT_HAND = 500  # whose index stays in memory
 
 
@@ -55,6 +54,8 @@ class Service:
         open_to: the user whom this machine may ask about without a key; '' for none.
         answers: how many may be under way; later ones wait.
         answers_of_user: how many of these for one user; later ones are refused.
+        request_mb: how large a request may be, in millions of bytes.
+        body_seconds: in which its body must come.
     """
 
     def __init__(
@@ -67,6 +68,8 @@ class Service:
         *,
         answers: int = 64,
         answers_of_user: int = 8,
+        request_mb: int = 20,
+        body_seconds: int = 30,
     ) -> None:
         self._store = store
         self._open_to = open_to
@@ -76,6 +79,7 @@ class Service:
         self._names = list(dict.fromkeys([NAME, TASK_NAME, model.name]))
         self._threads = ThreadPoolExecutor(answers, "answer")
         self._answers_of_user = answers_of_user
+        self._limits = (request_mb * 1_000_000, body_seconds)
         self._under_way: Counter[str] = Counter()
         self._folder = functools.lru_cache(MAX_USERS_AT_HAND)(store.folder)
 
@@ -105,7 +109,7 @@ class Service:
         error with its own status.
         """
         user = await self._find_user(request)
-        body = await running.read_body(request, MAX_REQUEST_BYTES)
+        body = await running.read_body(request, *self._limits)
         chat = parse(body, request.headers)
         if chat.model not in self._names:
             sentence = f"there is no model {chat.model[:80]!r} here; take {NAME}."

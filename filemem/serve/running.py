@@ -14,7 +14,7 @@ from filemem.errors import FilememError
 from filemem.store import keys
 
 SHUTDOWN_SECONDS = 5  # that answers under way are waited for at the end
-MAX_CONNECTIONS = 500  # beyond them a request is told to come again
+MAX_CONNECTIONS = 500
 BODY_SECONDS = 30.0  # in which a request's body must come
 KEEP_ALIVE_SECONDS = 15
 
@@ -59,14 +59,19 @@ def bound(host: str, port: int) -> Iterator[Listening]:
         yield Listening(listening, f"http://{shown}:{port}")
 
 
-def server(app: Any) -> uvicorn.Server:
-    """Return a server of an application; nothing that is sent to it is logged."""
+def server(app: Any, connections: int = MAX_CONNECTIONS) -> uvicorn.Server:
+    """Return a server of an application; nothing that is sent to it is logged.
+
+    Args:
+        app: the application.
+        connections: beyond which a request is told to come again.
+    """
     config = uvicorn.Config(
         app,
         log_level="critical",
         access_log=False,
         server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
+        limit_concurrency=connections,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
@@ -78,7 +83,9 @@ async def say_healthy(request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-async def read_body(request: Request, max_bytes: int) -> bytes:
+async def read_body(
+    request: Request, max_bytes: int, seconds: float = BODY_SECONDS
+) -> bytes:
     """Return a request's body.
 
     Raises:
@@ -89,14 +96,14 @@ async def read_body(request: Request, max_bytes: int) -> bytes:
         raise BadRequest(400, "send JSON, with Content-Type: application/json.")
     data = bytearray()
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             async for piece in request.stream():
                 data += piece
                 if len(data) > max_bytes:
                     megabytes = f"{max_bytes / 1e6:g} MB"
                     raise BadRequest(413, f"the request is larger than {megabytes}.")
     except TimeoutError:
-        sentence = f"the request did not come within {BODY_SECONDS:g} s."
+        sentence = f"the request did not come within {seconds:g} s."
         raise BadRequest(408, sentence) from None
     except ClientDisconnect:
         raise BadRequest(400, "the client left.") from None

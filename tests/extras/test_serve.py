@@ -483,8 +483,11 @@ def test_a_slow_model_holds_up_nobody_else(served: Served) -> None:
     wait_for(answered)
 
 
-def test_how_many_answers_one_user_has_at_once_is_an_option(tmp_path: Path) -> None:
-    with serving(tmp_path, "--answers-per-user", "1", "--answers", "2") as served:
+def test_the_limits_of_a_server_are_options(tmp_path: Path) -> None:
+    options = ("--answers-per-user", "1", "--answers", "2", "--connections", "9")
+    sizes = ("--request-mb", "1", "--body-seconds", "60")
+    with serving(tmp_path, *options, *sizes) as served:
+        assert served.post(b"x" * 1_000_001)[0] == 413
         served.model.default = hang("Well, let me see.")
         slow = ask(served.client(), "Question 1.", stream=True)
         with pytest.raises(openai.RateLimitError):
