@@ -347,14 +347,14 @@ def _read_year(e: Expression) -> Mention | None:
 
 
 def _read_ago(e: Expression) -> Mention:
-    """Read three days ago, two weeks from now, 三天前, 三天后.
+    """Read three days ago, two weeks from now, the week before last, 三天前, 三天后.
 
     三天后 is not annotated: in a story it counts from another day.
     """
     if e.unit in ("hour", "minute", "时", "钟"):
         return e.names(one_day(e.today))
     is_settled = not e.behind("hedge") and not (e["ahead"] and e.chinese)
-    away = number(e["count"])
+    away = number(e["count"] or "two")
     if not e["ahead"]:
         away = -away
     return e.names(calendar_unit(e.unit, away, e.today), annotated=is_settled)

@@ -44,6 +44,10 @@ Friday, 5 May 2023 | 5 May 2023: 2023-05-05
 RELATIVE = """
 three months ago | three months ago: 2023-02-01..2023-02-28
 two weeks from now | two weeks from now: 2023-05-22..2023-05-28
+the week before last | week before last: 2023-04-24..2023-04-30
+the weekend before last | weekend before last: 2023-04-29..2023-04-30
+the month before last | month before last: 2023-03-01..2023-03-31
+the year after next | year after next: 2025-01-01..2025-12-31
 this weekend | this weekend: 2023-05-13..2023-05-14
 last Tues. | last Tues: 2023-05-02
 this Friday | this Friday: 2023-05-12
@@ -87,6 +91,7 @@ two years ago | two years ago [2021]
 I have danced for about 3 years now. | I have danced for about 3 years now [since 2020].
 for two months now [since March 2023] | for two months now [since March 2023]
 It's been a year now. | It's been a year now [since 2022].
+the week before last we met | the week before last [24–30 April 2023] we met
 last week's match | last week's [1–7 May 2023] match
 yesterday morning at ten | yesterday morning [7 May 2023] at ten
 next week, tomorrow | next week [15–21 May 2023], tomorrow [9 May 2023]
