@@ -111,7 +111,7 @@ def figures(name: str, persons: list[Person], recall: Any, weights: Weights) -> 
             found = search_files(
                 person.index, question["text"], today=person.today, weights=weights
             )
-            answer = render.searched(found)
+            answer = render.searched(found, person.today)
             beginnings, size = recall.cut(answer, (BUDGET_TOKENS,))
             gold = [person.evidence[turn] for turn in question["gold"]]
             early.append(share_shown(name, gold, beginnings[BUDGET_TOKENS], recall))

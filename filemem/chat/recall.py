@@ -23,6 +23,7 @@ from filemem.tools import render
 HOLDS = 0.5  # share of a message's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
 MARKS_TOKENS = 24  # around the profile, or what a search found
+NEAREST = 3  # passages that stand beside a message, however long they are
 MAX_QUOTES = 3  # in an answer without a model
 FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
 FACT_PLACES = 2  # of facts beside a message, behind the best passage
@@ -50,7 +51,7 @@ def recall(
         message: what the person said last.
         today: the day from which words such as "yesterday" count.
         current: the conversation going on, whose lines the prompt has already.
-        room_tokens: how long the answer may be; at least one passage is in it.
+        room_tokens: how long the answer may be; the nearest passages are in any case.
         before: what the person said before it, which is searched for as well where
             the message alone finds nothing.
         told: the paths of the memories that the prompt tells in its profile.
@@ -73,7 +74,8 @@ def recall(
         if hit.path in (PROFILE, *told) or wish_of(hit.text) in wishes:
             continue
         parts.append(_item(hit, message, today))
-        if len(parts) > 2 and count_tokens("\n".join(parts)) > room_tokens:
+        is_near = len(parts) <= 1 + NEAREST
+        if not is_near and count_tokens("\n".join(parts)) > room_tokens:
             parts.pop()
             break
     folder.tell("recalled", len(parts) - 1)
@@ -234,7 +236,7 @@ def _item(hit: Hit, message: str, today: dt.date) -> str:
     day = f"{phrases.day_of(when, message)}, " if when else ""
     notes = [note for note in (hit.note, hit.replaced) if note]
     if when and when.date > today:
-        notes.append("later than today")
+        notes.append(render.LATER)
     told = f"  ({'; '.join(notes)})" if notes else ""
     lines.append(f"{day}{hit.path}:{hit.line}{told}")
     return "- " + "\n  ".join(lines)

@@ -76,7 +76,7 @@ def search_command(
         data = {key: getattr(hit, key) for key in _HIT_KEYS}
         data |= {"superseded_by": hit.newer, "file": f"{user.root}/{hit.path}"}
         yield Row(data)
-    yield from render.searched(found).split("\n")
+    yield from render.searched(found, call.now.date()).split("\n")
     yield from render.what_was_cut(found, shell=True)
     if explain:
         yield ""
@@ -164,7 +164,7 @@ def grep_command(
         lines = []
         if match.path != path:
             path = match.path
-            lines.append(render.file_heading(user, path))
+            lines.append(render.file_heading(user, path, call.now.date()))
         elif match.gap:
             lines.append("      …")
         sign = " " if match.matches else "-"
@@ -196,7 +196,7 @@ def open_command(call: Context, path: str) -> Output:
     first = line or 1
     render.check_line(found, first, len(texts))
     moved = f"moved from {name}" if name.removeprefix("./") != found else ""
-    heading = render.file_heading(user, found, moved)
+    heading = render.file_heading(user, found, call.now.date(), moved)
     yield f"{heading}  {counted(len(texts), 'line')}"
     for number in range(first, len(texts) + 1):
         yield f"{number:>4}  {texts[number - 1]}"

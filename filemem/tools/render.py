@@ -36,6 +36,7 @@ AROUND_CHARS = 60  # on each side of a match, and of each end of a long one
 MIN_CUT_CHARS = 200  # that are worth the line which says how to see them
 GREP_TOKENS = 1500  # in one answer of grep
 MAX_HEAD_BYTES = 8192  # in which a file's front matter is looked for
+LATER = "later than today"
 MAX_HITS = 200  # passages of a search
 _TELLS_WHEN = re.compile(
     rb"^(?:superseded_by|supersedes|status|day|valid_from|valid_until):", re.MULTILINE
@@ -43,7 +44,7 @@ _TELLS_WHEN = re.compile(
 """Other front matter is not read, as YAML takes as long as a grep."""
 
 
-def file_heading(folder: Folder, path: str, *notes: str) -> str:
+def file_heading(folder: Folder, path: str, today: dt.date, *notes: str) -> str:
     """Return the line over a file's lines: what became of it, and when it held."""
     told = ["archived" if is_archived(path) else ""]
     with contextlib.suppress(FilememError):
@@ -54,17 +55,22 @@ def file_heading(folder: Folder, path: str, *notes: str) -> str:
             told[0] = validity.fate(front) or told[0]
             told.append(validity.held_note(front, own_day))
             told.append(validity.replaced_note(folder, front))
-    return _heading(path, when_of(path), *told, *notes)
+    return _heading(path, when_of(path), today, *told, *notes)
 
 
-def _heading(path: str, when: FileDate | None, *notes: str) -> str:
-    """Return a path, its weekday or, if the path does not tell it, its date; notes."""
+def _heading(path: str, when: FileDate | None, today: dt.date, *notes: str) -> str:
+    """Return a path, its weekday or, if the path does not tell it, its date; notes.
+
+    One that is later than today says so, so that nobody takes it for what holds.
+    """
     date = ""
     if when is not None and when != when_of(path):
         date = f"{when.date:%B %Y}" if when.day_unknown else spelt(when.date)
         date = f"{date} {when.time}".strip()
     elif when is not None and not when.day_unknown:
         date = f"{when.date:%a}"
+    if when is not None and when.date > today:
+        notes = (LATER, *notes)
     return "  ".join(part for part in (path, date, *notes) if part)
 
 
@@ -153,7 +159,13 @@ def dated_lines(folder: Folder, path: str) -> DatedLines:
 
 
 def page(
-    folder: Folder, path: str, line: int, lines: int | None, budget: int, note: str = ""
+    folder: Folder,
+    path: str,
+    line: int,
+    lines: int | None,
+    budget: int,
+    today: dt.date,
+    note: str = "",
 ) -> str:
     """Return the numbered lines of a file, whole, as many as the budget holds.
 
@@ -166,6 +178,7 @@ def page(
         line: the first line to show.
         lines: how many; None for all.
         budget: in tokens.
+        today: a file of a later day says so.
         note: what the heading says, too.
 
     Raises:
@@ -173,7 +186,7 @@ def page(
     """
     dated = dated_lines(folder, path)
     total = len(dated.lines)
-    shown = [f"{file_heading(folder, path, note)}  {counted(total, 'line')}"]
+    shown = [f"{file_heading(folder, path, today, note)}  {counted(total, 'line')}"]
     if not total:
         return f"{shown[0]}\n(no text)"
     check_line(path, line, total)
@@ -208,13 +221,16 @@ def check_line(path: str, line: int, total: int) -> None:
 # -- grep ------------------------------------------------------------------------------
 
 
-def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
+def grepped(
+    folder: Folder, found: GrepPage, asked: dict[str, Any], today: dt.date
+) -> str:
     """Return the lines that grep found, by file, within GREP_TOKENS, with their days.
 
     Args:
         folder: whose memories.
         found: a page of matches with their context.
         asked: the arguments of the call, for the calls that show more.
+        today: a file of a later day says so.
     """
     shown = [looked_at(found)]
     if not found.total:
@@ -235,7 +251,7 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any]) -> str:
             path = match.path
             above = 0
             dated = dated_lines(folder, path)
-            shown.append(file_heading(folder, path))
+            shown.append(file_heading(folder, path, today))
         elif match.gap:
             shown.append("      …")
         text = around_matches(match) if match.matches else match.text
@@ -312,7 +328,7 @@ def _looked_at(number: int, noun: str, paths: list[str], of: int) -> str:
 # -- search_files ----------------------------------------------------------------------
 
 
-def searched(found: "Found") -> str:
+def searched(found: "Found", today: dt.date) -> str:
     """Return the passages that search_files found, by file, as they are read."""
     paths = list(dict.fromkeys(hit.path for hit in found.hits))
     out = [_looked_at(len(found.hits), "passage", paths, found.files), *found.notes]
@@ -321,23 +337,23 @@ def searched(found: "Found") -> str:
     for hit in found.hits:
         if hit.path != path:
             path = hit.path
-            out.append(_hit_heading(hit, is_more=path in headed))
+            out.append(_hit_heading(hit, today, is_more=path in headed))
             headed.add(path)
         out.append(_passage(hit))
     return "\n".join(out)
 
 
-def _hit_heading(hit: "Hit", *, is_more: bool) -> str:
+def _hit_heading(hit: "Hit", today: dt.date, *, is_more: bool) -> str:
     """Return the heading of a file: its title, whether it holds, what it rests on."""
     if is_more:
-        return _heading(hit.path, hit.when, "more")
+        return _heading(hit.path, hit.when, today, "more")
     title = f'"{one_line(hit.title, TITLE_CHARS)}"' if hit.title else ""
     archived = "archived" if hit.archived and not hit.newer else ""
     sources = ""
     if hit.sources and hit.kind in DISTILLED:  # others name them themselves
         sources = f"from {one_line(', '.join(hit.sources))}"
     notes = (title, archived, hit.note, hit.replaced, sources)
-    return _heading(hit.path, hit.when, *notes)
+    return _heading(hit.path, hit.when, today, *notes)
 
 
 def _passage(hit: "Hit") -> str:

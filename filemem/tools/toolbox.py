@@ -112,9 +112,8 @@ class Toolbox:
         if speaker:
             corpus = index.of(self._folder).corpus()
             speakers = filters.speaker_names(corpus, speaker)
-        days = filters.bounds(
-            how.pop("after", None), how.pop("before", None), self._now().date()
-        )
+        today = self._now().date()
+        days = filters.bounds(how.pop("after", None), how.pop("before", None), today)
         found = grep(
             self._folder,
             pattern,
@@ -132,7 +131,7 @@ class Toolbox:
         self.places = [
             f"{line.path}:{line.line}" for line in found.lines if line.matches
         ]
-        return render.grepped(self._folder, found, asked)
+        return render.grepped(self._folder, found, asked, today)
 
     def _search_files(self, query: str, **how: Any) -> str:
         """Show the best passages, with the calls that show more of them."""
@@ -145,7 +144,7 @@ class Toolbox:
         self.hits = len(found.hits)
         self._folder.tell("recalled", self.hits)
         self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
-        return "\n".join([render.searched(found), *render.what_was_cut(found)])
+        return "\n".join([render.searched(found, today), *render.what_was_cut(found)])
 
     def _open(self, path: str, line: int = 1, lines: int | None = None) -> str:
         """Show a file's lines; it joins the open files. A citation may be the path."""
@@ -183,7 +182,8 @@ class Toolbox:
         is_moved = path.removeprefix("./") != where
         note = f"moved from {path}" if is_moved else ""
         budget = self._config.open_tokens
-        shown = render.page(self._folder, where, line, lines, budget, note)
+        today = self._now().date()
+        shown = render.page(self._folder, where, line, lines, budget, today, note)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
         return shown

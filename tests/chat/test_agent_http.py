@@ -567,6 +567,24 @@ def test_a_line_from_later_than_today_says_so(
     server.script(say("The oboe."))
     talk.say("Who plays the oboe?")
     assert f"Mon 1 February 2027, {later}:1  (later than today)" in system(server)
+    for tool, asked in (
+        ("grep", {"pattern": "oboe", "path": "facts/**"}),
+        ("search_files", {"query": "oboe", "path": "facts/**"}),
+        ("open", {"path": later}),
+    ):
+        told = talk.conversation.tools.call(tool, json.dumps(asked))
+        assert f"{later}  Mon  later than today" in told
+
+
+def test_the_nearest_three_stand_beside_a_message_however_long_they_are(
+    talk: Talk, server: ScriptedServer
+) -> None:
+    painted = "船的桅杆由汤姆在船坞重新刷了漆，" + "他说还要再等几个星期才能下水。" * 20
+    facts = {f"facts/2026-05-0{n}-mast.md": f"{n}{painted}\n" for n in range(1, 6)}
+    lay(talk.root, facts)
+    server.script(say("汤姆。"))
+    talk.say("船的桅杆刷了什么漆？")
+    assert searched(server).count("\n- ") == 3
 
 
 # -- failures ----------------------------------------------------------------------------------------------------
