@@ -121,8 +121,8 @@ def build_request(
         request.memories[label] = memory
         until = memory.metadata.get("valid_until")
         end = f", until {until}" if until else ""
-        text = plain(memory.statement)
-        listed.append(f"{label} ({known.since(memory)}{end}): {text}")
+        told = f"{label} ({known.since(memory)}{end}): {memory.statement}"
+        listed.append(told)
     if listed:
         lines.append("The memories, each with the day of its last word and any end:")
         lines.append(prompt.data("memories", "\n".join(listed)))

@@ -717,7 +717,7 @@ def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_pr
     talk(nora, JUNE, "We moved to Porto! Bird 77 came along.")
     read(nora, JUNE, reader := Reader())
     memories = reader.told[0].partition("Conversation 1.")[0]
-    assert GHENT_TEXT in memories
+    assert "Nora lives in [[Ghent]]." in memories
     assert "Bird 77 was" in memories
     assert memories.count("was seen") == 40
 
@@ -857,11 +857,26 @@ def test_an_update_puts_a_memory_right_where_it_stands(user: Folder) -> None:
     right = note(said, "是费兰", **new)
     assert kept(user, JUNE, "是费兰，不是费雷尔。", right)
     [path] = facts(user)
-    assert user.memory(path).text.endswith(f"---\n\n{said}\n")
+    linked = said.replace("Ferrer", "[[Ferrer]]")
+    assert user.memory(path).text.endswith(f"---\n\n{linked}\n")
     front = user.memory(path).front
     assert front["importance"] == 7
     assert front["source"] == [f"{SESSION}:7", SESSION.replace("05-08", "06-02") + ":7"]
-    assert f"- {said} <!-- {path} -->" in user.memory("profile.md").text
+    assert f"- {linked} <!-- {path} -->" in user.memory("profile.md").text
+
+
+def test_an_update_keeps_the_links_of_what_it_updates(user: Folder) -> None:
+    """Which the model is shown, though it may leave them out."""
+    before = "Nora plays [[cricket]] with [[Tom Hardy|Tom]] in [[Hyde Park]]."
+    assert kept(user, MAY, "I play cricket.", note(before, "play cricket"))
+    after = "Nora plays cricket with Tom on Tomsday."
+    talk(user, JUNE, "It's Tomsday now.")
+    reader = Reader(note(after, "Tomsday", update="cricket"))
+    assert len(remembered(user, JUNE, reader)) == 1
+    assert before in reader.told[0]
+    [path] = facts(user)
+    linked = "Nora plays [[cricket]] with [[Tom Hardy|Tom]] on Tomsday.\n"
+    assert user.memory(path).text.endswith(linked)
 
 
 def test_what_a_person_asked_for_keeps_its_weight_and_its_keys(user: Folder) -> None:
@@ -893,7 +908,7 @@ def test_a_second_update_of_a_memory_in_one_answer_stands_beside_it(
     two = [note(f"Ferrer {one}.", one, update="Ferrer") for one in told]
     assert len(kept(user, JUNE, "He is in Ghent and takes 40.", *two)) == 2
     texts = {user.memory(path).text.split("\n")[-2] for path in facts(user)}
-    assert texts == {"Ferrer is in Ghent.", "Ferrer takes 40."}
+    assert texts == {"[[Ferrer]] is in Ghent.", "Ferrer takes 40."}
 
 
 @pytest.mark.parametrize(

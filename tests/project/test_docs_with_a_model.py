@@ -37,5 +37,5 @@ def test_the_documents_show_what_happens_with_a_model(tmp_path: Path) -> None:
             story, tmp_path, {**given, "FILEMEM_MODEL": "gpt-x", "FILEMEM_USER": "ann"}
         )
         assert len(server.requests) == 4
-    assert "M1 (2026-11-24): Ann plays cricket with friends." in told[1]
+    assert "M1 (2026-11-24): Ann plays [[cricket]] with friends." in told[1]
     assert "[1:7] Ann: It's on Fridays now" in told[1]
