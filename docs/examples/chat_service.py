@@ -12,7 +12,7 @@ import contextlib
 import os
 import tempfile
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -98,7 +98,7 @@ async def failed(request: Request, error: Exception) -> Response:
 
 
 @contextlib.asynccontextmanager
-async def running(app: Starlette) -> AsyncIterator[None]:
+async def running(app: Starlette) -> AsyncGenerator[None, None]:
     """Let a reading that is at work come to its end at shutdown."""
     yield
     stopping.set()  # a reading ends after its request; the next one goes on from there
