@@ -3,6 +3,8 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# What a type checker reads; to a running program `_PLACES` says the same. `as` has each
+# be a public name.
 if TYPE_CHECKING:
     from filemem.api import Conversation as Conversation
     from filemem.api import Forgotten as Forgotten
@@ -22,14 +24,18 @@ if TYPE_CHECKING:
     from filemem.errors import Refused as Refused
     from filemem.git.command import GitError as GitError
     from filemem.importers import ImportReport as ImportReport
+    from filemem.learn.records import Claim as Claim
     from filemem.learn.records import Decision as Decision
     from filemem.llm.client import OpenAIModel as OpenAIModel
     from filemem.llm.model import Model as Model
     from filemem.llm.model import ModelError as ModelError
+    from filemem.llm.model import PromptTooLong as PromptTooLong
     from filemem.llm.model import Reply as Reply
     from filemem.llm.model import ToolCall as ToolCall
+    from filemem.llm.model import ToolsRefused as ToolsRefused
     from filemem.llm.model import Usage as Usage
     from filemem.overview import Counts as Counts
+    from filemem.overview import KindCount as KindCount
     from filemem.reports import Report as Report
     from filemem.reports import Waits as Waits
     from filemem.search.results import Hit as Hit
@@ -46,10 +52,10 @@ _PLACES = {
     "errors": "Busy Changed DiskError FilememError NotFound Problem Refused",
     "git.command": "GitError",
     "importers": "ImportReport",
-    "learn.records": "Decision",
+    "learn.records": "Claim Decision",
     "llm.client": "OpenAIModel",
-    "llm.model": "Model ModelError Reply ToolCall Usage",
-    "overview": "Counts",
+    "llm.model": "Model ModelError PromptTooLong Reply ToolCall ToolsRefused Usage",
+    "overview": "Counts KindCount",
     "reports": "Report Waits",
     "search.results": "Hit",
     "store.config": "ConfigError",

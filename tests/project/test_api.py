@@ -50,10 +50,10 @@ from filemem.text.plain import count_tokens
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[2]
 PUBLIC = """
-    Busy Changed ConfigError Conversation Counts Decision DiskError FilememError
-    Forgotten GitError Hit ImportReport Info Kind Match Memory MemoryEvent Model
-    ModelError NotFound Notice OpenAIModel Problem Proposed Refused Reply Report Store
-    Text ToolCall ToolCalled Toolbox Usage User Waits
+    Busy Changed Claim ConfigError Conversation Counts Decision DiskError FilememError
+    Forgotten GitError Hit ImportReport Info Kind KindCount Match Memory MemoryEvent
+    Model ModelError NotFound Notice OpenAIModel Problem PromptTooLong Proposed Refused
+    Reply Report Store Text ToolCall ToolCalled Toolbox ToolsRefused Usage User Waits
 """.split()
 
 
