@@ -74,12 +74,13 @@ def _is_within(event: Event, days: DayRange) -> bool:
 def _events(folder: Folder, path: str) -> Iterator[Event]:
     """Yield what a memory tells of each day: a passage for each date that it names.
 
-    Of a day that no text names it is the first passage that was not forgotten. A
-    passage without a date, or a memory that cannot be read, tells of none.
+    Of its own day it is the first passage that was not forgotten. A passage without a
+    date, or a memory that cannot be read, tells of none.
     """
     memory = folder.find(path)
     if memory is None:
         return
+    until = memory.metadata.get("valid_until")
     seen = set()
     for passage in memory.passages:
         own_day = passage.day or memory.date
@@ -88,38 +89,31 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
         text = plain(one_line(passage.text, MAX_TEXT_CHARS))
         if passage.speaker:
             text = f"{passage.speaker}: {text}"
-        until = memory.metadata.get("valid_until")
-        place = (path, passage.line, memory.archived)
-        named = dict.fromkeys(_spans_named(memory, passage, own_day))
-        span = _span_of(memory, own_day)
-        if not named and span not in seen:
-            seen.add(span)
-            named = {span: None}
-        for start, end in named:
-            yield Event(start, end, until, text, *place)
+        for span in _spans_told(memory, passage, own_day):
+            if span not in seen:
+                yield Event(*span, until, text, path, passage.line, memory.archived)
+        seen.add(one_day(own_day))
 
 
-def _spans_named(memory: Memory, passage: Passage, own_day: dt.date) -> Iterator[Span]:
-    """Yield the days that a passage names; none where front matter says them better.
+def _spans_told(memory: Memory, passage: Passage, own_day: dt.date) -> list[Span]:
+    """Return the days that a passage tells of.
 
-    An event lasts as long as the date in the text which begins on its day.
-    """
-    event_day = memory.metadata.get("day")
-    if "valid_from" in memory.metadata or memory.kind == Kind.SESSIONS:
-        return
-    for span in settled(passage.text[:MAX_TEXT_CHARS], own_day):
-        if event_day in (None, span.start):
-            yield span
+    They begin when the memory holds, else with its event, else they are those that the
+    text names, else its own day. An event lasts as long as the date in the text which
+    begins on its day, else to its `valid_until`.
 
-
-def _span_of(memory: Memory, own_day: dt.date) -> Span:
-    """Return the days of a memory by its front matter, else its own day.
-
-    They begin when it holds, else with its event.
+    Args:
+        memory: which has the front matter.
+        passage: of it.
+        own_day: from which its relative dates count.
     """
     front = memory.metadata
     since = front.get("valid_from")
-    if since or "day" not in front:
-        return one_day(since or own_day)
-    day = front["day"]
-    return Span(day, max(day, front.get("valid_until", day)))
+    if since or memory.kind == Kind.SESSIONS:
+        return [one_day(since or own_day)]
+    day = front.get("day")
+    text = passage.text[:MAX_TEXT_CHARS]
+    named = [span for span in settled(text, own_day) if day in (None, span.start)]
+    if named or not day:
+        return list(dict.fromkeys(named)) or [one_day(own_day)]
+    return [Span(day, max(day, front.get("valid_until", day)))]

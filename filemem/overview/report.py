@@ -18,14 +18,7 @@ from filemem.store import config
 from filemem.store.facts import plain
 from filemem.store.folder import Folder, Progress, no_progress
 from filemem.store.memory import SOURCE_MARK
-from filemem.store.paths import (
-    DISTILLED,
-    OWN_KINDS,
-    PROFILE,
-    Kind,
-    is_archived,
-    kind_of,
-)
+from filemem.store.paths import DISTILLED, OWN_KINDS, PROFILE, Kind
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
 
@@ -59,7 +52,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         day=today,
         who="".join(_who(folder)),
         holds="".join(_holding(folder, live)),
-        comes="".join(_coming(folder, today)),
+        comes="".join(_coming(folder, live, today)),
         talks="".join(_row(folder, one.path, one.date) for one in days_of_talk),
         fades="".join(_fading(folder, live, today)),
     )
@@ -116,6 +109,7 @@ def _holding(folder: Folder, live: list[MemoryState]) -> Iterator[str]:
 def _holds(state: MemoryState) -> bool:
     """Return whether a memory tells how things stand, and not what happened.
 
+    A lesson is among them.
     Nothing that has ended, or that another memory has replaced, does.
     """
     if state.kind not in DISTILLED:
@@ -124,7 +118,12 @@ def _holds(state: MemoryState) -> bool:
 
 
 def _topic(folder: Folder, state: MemoryState) -> str:
-    """Return a memory's first tag, else what it links first, else its kind."""
+    """Return a memory's first tag, else what it links first, else its kind.
+
+    Args:
+        folder: whose memory it is.
+        state: how it stands.
+    """
     for tag in state.front.get("tags", []):
         return str(tag)
     memory = folder.find(state.path)
@@ -132,16 +131,18 @@ def _topic(folder: Folder, state: MemoryState) -> str:
     return link[1] if link else state.kind
 
 
-def _coming(folder: Folder, today: dt.date) -> Iterator[str]:
-    """Yield what facts and notes tell of the days from today on, soonest first."""
+def _coming(folder: Folder, live: list[MemoryState], today: dt.date) -> Iterator[str]:
+    """Yield what facts and notes tell of the days from today on, soonest first.
 
-    def may_plan(path: str) -> bool:
-        kind = kind_of(path)
-        is_told = kind == Kind.FACTS or kind not in OWN_KINDS
-        return is_told and not is_archived(path)
-
+    Args:
+        folder: whose memories.
+        live: those outside the archive.
+        today: the first of these days.
+    """
+    others = OWN_KINDS - {Kind.FACTS}
+    plans = {state.path for state in live if state.kind not in others}
     days = DayRange(today.toordinal(), dt.date.max.toordinal())
-    for event in timeline(folder, may_plan, days)[:MAX_ROWS]:
+    for event in timeline(folder, plans.__contains__, days)[:MAX_ROWS]:
         yield _line(event.day(), event.text, f"{event.path}:{event.line}")
 
 

@@ -96,9 +96,9 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
     if not mentions:
         return _vague_days(question, in_simplified, today, newest)
     settled = [_settled(mention, corpus) for mention in mentions]
-    ranges: list[DayRange] = []
-    pieces: list[str] = []
-    sought: list[str] = []
+    ranges = list[DayRange]()
+    pieces = list[str]()
+    sought = list[str]()
     for place, mention in enumerate(settled):
         ranges += _ranges(in_simplified, settled, place)
         piece = question[mention.start : mention.end]
@@ -131,12 +131,12 @@ def _vague_days(
     if not vague:
         return NamedDays()
     unit = next(filter(None, vague.groups()), "day")
-    last = today.toordinal()
     reach = DAYS_OF_A_FEW[unit.lower()]
     piece = question[vague.start() : vague.end()]
-    if coming:
-        first = min(last + 1, LAST_DAY)  # as today's memories are no plans
-        return NamedDays((DayRange(first, min(last + reach, LAST_DAY)),), (piece,))
+    last = today.toordinal()
+    if coming:  # from tomorrow on, as today's memories are no plans
+        days = DayRange(min(last + 1, LAST_DAY), min(last + reach, LAST_DAY))
+        return NamedDays((days,), (piece,))
     first = max(FIRST_DAY, newest.toordinal() - reach)
     return NamedDays((DayRange(first, last),), (piece,), (piece,))
 
@@ -163,15 +163,21 @@ def _counted_from(
 
 
 def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
-    """Say whether anything was said on the days that the mentions may name."""
-    for mention in mentions:
-        if any(corpus.dated(DayRange.of(span)) for span in mention.spans):
-            return True
-    return False
+    """Say whether anything was said on the days that the mentions may name.
+
+    Args:
+        corpus: the files with their days.
+        mentions: of a question; one may be of two days.
+    """
+    spans = (span for mention in mentions for span in mention.spans)
+    return any(corpus.dated(DayRange.of(span)) for span in spans)
 
 
 def _settled(mention: Mention, corpus: Corpus) -> Mention:
-    """Return a mention that may be one of two days as the one that memories know."""
+    """Return a mention that may be one of two days as the one that memories know.
+
+    Where they know both, or none, it stays as it is.
+    """
     known = [span for span in mention.spans if _is_known(corpus, span)]
     if len(known) == 1:
         return replace(mention, span=known[0], other=None)
@@ -187,16 +193,10 @@ def files_of(corpus: Corpus, days: Collection[DayRange]) -> list[IndexedFile]:
         corpus: the files with their days.
         days: those asked for; of none there are no files.
     """
-    if not days:
-        return []
-    files: dict[str, IndexedFile] = {}
-    for one in days:
-        for entry in corpus.dated(one):
-            files[entry.path] = entry
-    for entry in corpus.files:
-        if tells_of(entry, days):
-            files[entry.path] = entry
-    return list(files.values())
+    found = [entry for one in days for entry in corpus.dated(one)]
+    if days:
+        found += [entry for entry in corpus.files if tells_of(entry, days)]
+    return list({entry.path: entry for entry in found}.values())
 
 
 def is_named(corpus: Corpus, days: DayRange) -> bool:
@@ -205,7 +205,12 @@ def is_named(corpus: Corpus, days: DayRange) -> bool:
 
 
 def _is_known(corpus: Corpus, span: Span) -> bool:
-    """Say whether something was said on one of the days, or names one."""
+    """Say whether something was said on one of the days, or names one.
+
+    Args:
+        corpus: the files with their days.
+        span: the days.
+    """
     days = DayRange.of(span)
     return bool(corpus.dated(days)) or is_named(corpus, days)
 

@@ -259,7 +259,7 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
         state = f"doubtful: confidence {entry.particulars['confidence']:g}"
     elif found is Validity.PAST:
         state = validity.fate(entry.particulars)
-    held = validity.held_note(entry.particulars, entry.date)
+    held = validity.held_note(entry.particulars)
     return f"{state}  {held}".strip()
 
 

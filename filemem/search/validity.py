@@ -106,20 +106,18 @@ def fate(front: Mapping[str, Any]) -> str:
     return str(front.get("status", ""))
 
 
-def held_note(front: Mapping[str, Any], own_day: int) -> str:
-    """Say in a heading's words when a memory holds; '' if its path tells that.
+def held_note(front: Mapping[str, Any]) -> str:
+    """Say in a heading's words when a memory holds; '' if that is not known.
 
-    Of an appointment these are its days, and never the one on which it was moved.
+    Of an event these are its days, and never the one on which it was moved.
 
     Args:
         front: the well-formed values of its front matter.
-        own_day: of its file, as an ordinal; 0 if it has none.
     """
     event = event_days(front)
     if event:
-        is_told = event == DayRange(own_day, own_day)
-        return "" if is_told else f"event of {_dates(event)}"
-    held = _held(front, own_day)
+        return f"event of {_dates(event)}"
+    held = _held(front, own_day=0)
     if not FIRST_DAY < held.last < LAST_DAY:
         since = front.get("valid_from")
         return f"holds from {since}" if since else ""
@@ -135,17 +133,14 @@ def _dates(days: DayRange) -> str:
 
 def replaced_note(folder: Folder, front: Mapping[str, Any]) -> str:
     """Say what a memory replaced, in its words, and when that held; or ''."""
-    older = None
-    for path in [*texts(front.get("supersedes"))][:1]:
-        older = folder.find(path)
+    older = folder.find(next(texts(front.get("supersedes")), ""))
     if older is None or not older.passages:
         return ""
     text = older.passages[0].text
     if text in ("", FORGOTTEN):
         return ""
-    own_day = older.date.toordinal() if older.date else 0
-    held = held_note(older.metadata, own_day)
-    return f'replaced "{one_line(text, REPLACED_CHARS)}" {held}'.strip()
+    words = one_line(text, REPLACED_CHARS)
+    return f'replaced "{words}" {held_note(older.metadata)}'.strip()
 
 
 def successor(entry: "IndexedFile") -> str:

@@ -49,11 +49,9 @@ def file_heading(folder: Folder, path: str, today: dt.date, *notes: str) -> str:
     told = ["archived" if is_archived(path) else ""]
     with contextlib.suppress(FilememError):
         if _TELLS_WHEN.search(folder.read(path, MAX_HEAD_BYTES)):
-            memory = folder.memory(path)
-            front = memory.metadata
-            own_day = memory.date.toordinal() if memory.date else 0
+            front = folder.memory(path).metadata
             told[0] = validity.fate(front) or told[0]
-            told.append(validity.held_note(front, own_day))
+            told.append(validity.held_note(front))
             told.append(validity.replaced_note(folder, front))
     return _heading(path, when_of(path), today, *told, *notes)
 
