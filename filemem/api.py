@@ -53,7 +53,13 @@ from filemem.reports import (
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
 from filemem.store import config, facts, person, usage
-from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, Folder, JobDone
+from filemem.store.folder import (
+    JOB_WAIT_SECONDS,
+    PERSON_KEY,
+    WAIT_SECONDS,
+    Folder,
+    JobDone,
+)
 from filemem.store.gate import Gate
 from filemem.store.heard import OnEvent, ignore
 from filemem.store.imports import Origins
@@ -815,6 +821,7 @@ class Store:
         clock: returns the moment that counts as now, with its zone; None for the
             machine's clock.
         on_event: hears what happens to any user's memories, without their words.
+        wait: seconds that a call that writes waits for others, before it is Busy.
     """
 
     def __init__(
@@ -824,8 +831,9 @@ class Store:
         model: AnyModel = None,
         clock: Clock | None = None,
         on_event: OnEvent = ignore,
+        wait: float = WAIT_SECONDS,
     ) -> None:
-        self._files = StoreFolder(root, on_event=on_event)
+        self._files = StoreFolder(root, on_event=on_event, wait=wait)
         self.root = self._files.root
         self._model = model
         self._clock = clock

@@ -29,7 +29,7 @@ class Past(Folder):
         self.moment = moment
 
     @contextlib.contextmanager
-    def locked(self, wait: float = 10.0) -> Iterator[None]:
+    def locked(self, wait: float | None = None) -> Iterator[None]:
         """Refuse to write; raises Refused."""
         raise Refused(
             f"these are the memories as of {self.commit.at:%Y-%m-%d}, "

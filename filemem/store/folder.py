@@ -31,6 +31,7 @@ PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
 """How the names of memories end, in any case."""
 JOB_WAIT_SECONDS = 0.5  # that a job waits for another
+WAIT_SECONDS = 10.0  # that a writer waits for others
 ABANDONED_SECONDS = 60  # after which a temporary file was left by a write that died
 COPIES_SECONDS = 86_400  # after which a copy of the past is nobody's any more
 _COPIES = "tmp"  # their folder in the bookkeeping
@@ -88,7 +89,8 @@ class Folder:
     """The memories under one folder, of the user called `name`.
 
     `named` tells whether the person named the store, or came upon it where they stand;
-    `on_event` hears what happens to the memories.
+    `on_event` hears what happens to the memories, `wait` is how many seconds a writer
+    waits for others.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Folder:
         *,
         named: bool = True,
         on_event: OnEvent = ignore,
+        wait: float = WAIT_SECONDS,
     ) -> None:
         above, last = os.path.split(os.path.abspath(root))
         self.store = os.path.realpath(above)  # which may lie behind a link
@@ -112,6 +115,7 @@ class Folder:
         # What others keep of it for as long as it lives.
         self.cached: dict[str, Any] = {}
         self.on_event = on_event
+        self.wait = wait
 
     @cached_property
     def is_own(self) -> bool:
@@ -320,12 +324,16 @@ class Folder:
         """Create the user's folder and its bookkeeping."""
         files.make_folder(self.bookkeeping())
 
-    def locked(self, wait: float = 10.0) -> contextlib.AbstractContextManager[None]:
+    def locked(
+        self, wait: float | None = None
+    ) -> contextlib.AbstractContextManager[None]:
         """Hold this user's writing lock, which nests within a thread.
 
         Raises:
-            Busy: others held it for `wait` seconds.
+            Busy: others held it for `wait` seconds, the folder's own for None.
         """
+        if wait is None:
+            wait = self.wait
         return self._writing.held(self, wait)
 
     def job_lock(

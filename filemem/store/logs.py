@@ -77,13 +77,17 @@ class Log:
         return dict(zip(self.columns, values, strict=False)) if values[1:] else {}
 
     def add(
-        self, entries: Iterable[Entry], wait: float = 10.0, *, durably: bool = True
+        self,
+        entries: Iterable[Entry],
+        wait: float | None = None,
+        *,
+        durably: bool = True,
     ) -> int:
         """Add entries in one write, and return the size of the log in bytes.
 
         Args:
             entries: what is added.
-            wait: seconds for the user's lock.
+            wait: seconds for the user's lock; None for the folder's own.
             durably: whether a power cut may not take them.
 
         Raises:

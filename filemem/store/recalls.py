@@ -59,7 +59,11 @@ def note_recall(folder: Folder, path: str, how: How, at: dt.datetime) -> None:
 
 
 def note_recalls(
-    folder: Folder, paths: Iterable[str], how: How, at: dt.datetime, wait: float = 10.0
+    folder: Folder,
+    paths: Iterable[str],
+    how: How,
+    at: dt.datetime,
+    wait: float | None = None,
 ) -> None:
     """Note the same of some memories, in one write.
 

@@ -4,10 +4,11 @@ import contextlib
 import os
 import unicodedata
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import unquote
 
 from filemem.errors import Refused
-from filemem.store.folder import Folder, normal_form
+from filemem.store.folder import WAIT_SECONDS, Folder, normal_form
 from filemem.store.heard import OnEvent, ignore
 from filemem.store.roles import ROLE_NAMES
 from filemem.text.plain import nearest, one_line
@@ -68,6 +69,7 @@ class StoreFolder:
         root: where it lies; it may not exist yet.
         named: whether the person named it, or it merely lies where they stand.
         on_event: hears what happens to any user's memories.
+        wait: seconds that a writer waits for others.
     """
 
     def __init__(
@@ -76,10 +78,14 @@ class StoreFolder:
         *,
         named: bool = True,
         on_event: OnEvent = ignore,
+        wait: float = WAIT_SECONDS,
     ) -> None:
         self.root = os.path.realpath(os.path.expanduser(root))
-        self._named = named
-        self._on_event = on_event
+        self._how: dict[str, Any] = {
+            "named": named,
+            "on_event": on_event,
+            "wait": wait,
+        }
 
     def users(self) -> list[str]:
         """Return the names, in normal form NFC, of everyone who has a folder here."""
@@ -120,7 +126,7 @@ class StoreFolder:
         if os.path.lexists(place) and not is_folder:
             what = f"{name} in the store is not a folder of its own"
             raise Refused(f"{name} cannot be a user: {what}; rename it.")
-        return Folder(place, name, named=self._named, on_event=self._on_event)
+        return Folder(place, name, **self._how)
 
     def _place(self, wanted: str) -> str:
         """Return the place of a user's folder as the disk spells it."""

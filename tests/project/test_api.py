@@ -583,6 +583,9 @@ def test_a_job_waits_for_another_as_long_as_it_is_told(tmp_path: Path) -> None:
         for job in jobs:
             with pytest.raises(Busy, match=", since 20"):
                 job(wait=0)
+    hasty = Store(tmp_path, wait=0).user("ann")
+    with StoreFolder(tmp_path).folder("ann").locked(), pytest.raises(Busy):
+        hasty.remember("Has a boat.")
     assert ann.open_file(path).text
 
 
