@@ -85,11 +85,6 @@ class IndexedFile:
         days = [self.date, *(day for _, day in self.day_starts)]
         return [day for day in days if day]
 
-    @property
-    def event_day(self) -> int:
-        """Return the day of the event that it tells of as an ordinal; 0 for none."""
-        return self.days[-1] if "day" in self.particulars else 0
-
     def passages_naming(self, days: Iterable[DayRange]) -> set[int]:
         """Return the numbers of its passages that name some days by date.
 

@@ -213,9 +213,12 @@ def _is_echo(text: str, query: Query) -> bool:
 
 
 def _event_day(entry: IndexedFile, query: Query) -> int:
-    """Return the day of an event if it is asked for, as an ordinal; else 0."""
-    is_asked_for = any(asked.holds(entry.event_day) for asked in query.days)
-    return entry.event_day if is_asked_for else 0
+    """Return the first day asked for of an event, as an ordinal; 0 for none."""
+    event = validity.event_days(entry.particulars)
+    if event is None:
+        return 0
+    asked = filter(event.overlaps, query.days)
+    return min((max(days.first, event.first) for days in asked), default=0)
 
 
 def _last_told(

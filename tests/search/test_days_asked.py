@@ -183,25 +183,26 @@ PLANS = {
     "体检": "12月15日要去医院体检。",
     "mum": "Mum visits from 24 to 27 December.",
     "oper": "---\nday: 2027-01-05\n---\n\nAnn geht in die Oper.\n",
+    "see": "---\nday: 2026-11-28\nvalid_until: 2026-12-13\n---\n\nAnn am See.\n",
     "japan": "To Japan with my mum in May.",
 }
 PLANNED = {f"facts/2026/2026-11-20-{name}.md": text for name, text in PLANS.items()}
 
 
 COMING = """
-what do I have on 3 December?    dentist
+what do I have on 3 December?    see dentist
 what do I have on 25 December?   mum
 12月15号我有什么安排？             体检
 1月5号有什么事？                   oper
 Who was in Japan in May 2027?    japan
-plans for next month             dentist 体检 mum
-下个月有什么安排？                 dentist 体检 mum
-the week after next              dentist
-What is on the next few days?    dentist
-What is on the next few weeks?   dentist 体检
-未来几天有什么安排？               dentist
-接下来几周有什么事？               dentist 体检
-接下来有什么安排？                 dentist
+plans for next month             see dentist 体检 mum
+下个月有什么安排？                 see dentist 体检 mum
+the week after next              see dentist
+What is on the next few days?    see dentist
+What is on the next few weeks?   see dentist 体检
+未来几天有什么安排？               see dentist
+接下来几周有什么事？               see dentist 体检
+接下来有什么安排？                 see dentist
 """
 
 
