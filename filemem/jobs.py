@@ -30,7 +30,7 @@ from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
-from filemem.git.history import History
+from filemem.git.history import RENAMED, History
 from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
@@ -312,7 +312,8 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
             raise taken from None
         files.sync_folder(folder.store)
         if history.managed_root == folder.store:
-            run.commit("Give a user another name", [*gone, *came])
+            former = {RENAMED: folder.own_folder}
+            run.commit("Give a user another name", [*gone, *came], **former)
         keys.rename_user(folder.store, folder.name, target.name)
         folder.become(target)
 

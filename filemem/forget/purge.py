@@ -179,7 +179,7 @@ class _Rewriter:
     """
 
     def __init__(self, history: History, plan: DeletionPlan) -> None:
-        self.prefix = f"{history.prefix}/" if history.prefix else ""
+        self.prefixes = [f"{place}/".lstrip("/") for place in history.places]
         self.plan = plan
         self.paths = frozenset(map(live, history.folder.paths()))
 
@@ -197,7 +197,10 @@ class _Rewriter:
     def own(self, path: bytes) -> str:
         """Return a path as one of the user's; '' for anybody else's."""
         text = os.fsdecode(path)
-        return text.removeprefix(self.prefix) if text.startswith(self.prefix) else ""
+        for prefix in self.prefixes:
+            if text.startswith(prefix):
+                return text.removeprefix(prefix)
+        return ""
 
     def goes(self, own: str) -> bool:
         """Return whether a file of the user's goes from every commit: also one that is
@@ -254,7 +257,7 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
         GitError: git cannot be asked.
     """
     repository = history.repository
-    own = _named_objects(history, pathspec(history.prefix))
+    own = _named_objects(history, *map(pathspec, history.places))
     others = _named_objects(history, pathspec("")).keys() - own.keys()
     said = list[str]()
     for one in objects(repository):
@@ -268,12 +271,12 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     return [*said, *(f".git/{one}" for one in found)]
 
 
-def _named_objects(history: History, place: str) -> dict[str, str]:
-    """Return the objects that branches and tags name, of what touches a place.
+def _named_objects(history: History, *places: str) -> dict[str, str]:
+    """Return the objects that branches and tags name, of what touches some places.
 
     Each has its path, '' for commits and the top folder.
     """
-    command = ("rev-list", "--objects", "--all", "--full-history", "--", place)
+    command = ("rev-list", "--objects", "--all", "--full-history", "--", *places)
     listed = history.repository.run(*command)
     paths = dict[str, str]()
     for line in os.fsdecode(listed).split("\n"):

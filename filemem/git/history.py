@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, Problem
-from filemem.git.repository import Repository, find_dot_git, read_text
+from filemem.git.repository import Repository, find_dot_git, pathspec, read_text
 from filemem.store import files
 from filemem.store.folder import BOOKKEEPING, Folder, is_memory_name
+from filemem.store.users import name_of_folder
 
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
 LOGS = tuple(
@@ -26,6 +27,7 @@ IGNORE = (
     *(f"!**/{log}" for log in LOGS),
     f"{files.TEMPORARY}*",
 )
+RENAMED = "Renamed"  # the trailer with the name of the folder before a new name
 ATTRIBUTES = (
     "**/sessions/** merge=union",
     *(f"**/{log} merge=union" for log in LOGS),
@@ -71,6 +73,21 @@ class History:
     def prefix(self) -> str:
         """The user's folder as a path in the repository; '' if it is the top."""
         return self.folder.root.removeprefix(self.repository.root).strip("/")
+
+    @functools.cached_property
+    def places(self) -> list[str]:
+        """The folders in the repository that were the user's: that of now, then those
+        of the names before it, unless somebody has them now."""
+        places = [self.prefix]
+        for place in places:  # which grows meanwhile
+            named = ("log", "--all", f"--format=%(trailers:key={RENAMED},valueonly)")
+            told = self.repository.run(*named, "--", pathspec(place))
+            for name in os.fsdecode(told).split("\n"):
+                former = os.path.join(os.path.dirname(self.prefix), name)
+                is_free = not os.path.lexists(os.path.join(self.folder.store, name))
+                if name_of_folder(name) and is_free and former not in places:
+                    places.append(former)
+        return places
 
     @functools.cached_property
     def managed_root(self) -> str:

@@ -51,8 +51,12 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
         end = dt.datetime.combine(end, dt.time(23, 59, 59))
     end = end.astimezone()
     before = f"--before={end.isoformat(timespec='seconds')}"
-    inside = pathspec(history.prefix)
-    found = read_commits(repository, "-1", "--first-parent", before, "--", inside)
+    found = []
+    for place in history.places:
+        inside = pathspec(place)
+        found = read_commits(repository, "-1", "--first-parent", before, "--", inside)
+        if found:
+            break
     if not found:
         raise NotFound(
             f"nothing of {folder.name} had been committed by {moment:%Y-%m-%d}; "
@@ -60,7 +64,7 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
         )
     past = Past(folder, found[0], end)
     index = f"{past.root}.index"
-    tree = f"{past.commit.commit}:{history.prefix}"
+    tree = f"{past.commit.commit}:{place}"
     if repository.call("read-tree", tree, GIT_INDEX_FILE=index).code:
         raise NotFound(
             f"{folder.name} had no memories by {moment:%Y-%m-%d}: {past.commit.commit}"

@@ -12,7 +12,7 @@ from forgetting import WORD, forget, holding
 from programs import lay
 from repositories import START, copied, git, plain_git  # noqa: F401
 
-from filemem import FilememError, User
+from filemem import FilememError, Store, User
 from filemem.forget.purge import objects
 from filemem.git.history import History
 from filemem.git.job_frame import JobFrame
@@ -134,8 +134,12 @@ def test_what_was_forgotten_before_can_be_purged_later(
     assert forget(mara, *again).output == "Nothing was found.\n"
 
 
-def test_a_whole_user_leaves_the_history(mara: Folder) -> None:
-    done = forget(mara, "--whole-user", "mara", "--yes", "--purge-history")
+@pytest.mark.parametrize("name", ["mara", "lind"])
+def test_a_whole_user_leaves_the_history(mara: Folder, name: str) -> None:
+    """Under the names of before, too."""
+    if name != "mara":
+        mara = Store(mara.store).rename("mara", name)._folder
+    done = forget(mara, "--whole-user", name, "--yes", "--purge-history")
     assert done.return_value == 0, (done.output, done.exception)
     assert saying(mara) == [] and saying(mara, "tuba case") == []
     kept = git(top(mara), "show", "main:store/bob/a.md")

@@ -407,8 +407,9 @@ def test_a_user_s_new_name_is_a_commit_so_that_git_still_knows_their_memories(
     here = Store(mara.store)
     lind = here.rename("mara", "lind")
     assert git(mara.store, "status", "--short") == "?? lind/notes/"
-    past = lind.as_of(lind.now())
-    assert past.open_file(FACT).text
+    for moment in (lind.now(), START):
+        past = lind.as_of(moment)
+        assert past.open_file(FACT).text
     assert not os.listdir(lind._folder.bookkeeping("jobs"))
     gone = here.delete("lind")
     [left] = gone.left
