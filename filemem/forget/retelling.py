@@ -3,6 +3,7 @@
 A model tells what came of it; code checks that each line cites turns that were shown.
 """
 
+import datetime as dt
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,15 +21,22 @@ from filemem.store.passages import Passage
 from filemem.store.paths import live
 from filemem.store.roles import Role
 from filemem.text import dates, terms
-from filemem.text.lenient_json import read_list
+from filemem.text.lenient_json import Listed, read_list
 from filemem.text.plain import both_ends, count_tokens, escape_controls, one_line
 from filemem.text.redaction import redact
+from filemem.text.shown import ShownText
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
 ASSISTANT_TOKENS = 30  # of each end of an assistant's turn that a model reads
 MAX_LINE_CHARS = 400
 MAX_SPEAKER_CHARS = 80
-MOST_SHARE = 0.5  # of a conversation's tokens that its section may have
+MOST_SHARE = 0.5  # of a conversation's tokens that its quotes may have
+TOLD_SHARE = 0.1  # of the tokens of a person's turns that a model may tell
+UNSURE = "(unsure)"  # behind a line with a number or a name that was not shown
+ASK_AGAIN = (
+    "\n\nYour last answer could not be read. Tell by one call of `tell`, or by one "
+    "JSON object of the same form and nothing else."
+)
 _LABEL = re.compile(r"\b\d+:\d+\b")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+"
@@ -68,17 +76,15 @@ def quote(source: Source, share: float) -> list[Bullet]:
     """
     sentences = list(_sentences(source))
     longest_first = sorted(sentences, key=lambda one: len(one.text), reverse=True)
-    chosen = fitting(longest_first, source, share)
+    chosen = _fitting(longest_first, source, share)
     return [one for one in sentences if one in chosen]
 
 
-def fitting(
-    bullets: Iterable[Bullet], source: Source, share: float = MOST_SHARE
-) -> list[Bullet]:
-    """Return the lines that fit into the section of a conversation.
+def _fitting(bullets: Iterable[Bullet], source: Source, share: float) -> list[Bullet]:
+    """Return the quotes that fit into the section of a conversation.
 
     Args:
-        bullets: the lines, the weightiest first.
+        bullets: the quotes, the weightiest first.
         source: the conversation.
         share: of its tokens that the section may have; one line it has in any case, if
             that is at most half of them.
@@ -96,13 +102,17 @@ def fitting(
     return taken
 
 
+def _own_turns(source: Source) -> Sequence[Passage]:
+    """Return the turns of the person's own, or where there are none, all."""
+    role = source.memory.role
+    own = [turn for turn in source.turns if role(turn.speaker) is Role.PERSON]
+    return own or source.turns
+
+
 def _sentences(source: Source) -> Iterator[Bullet]:
     """Yield the sentences of the person's own, or where there are none, of all."""
     memory = source.memory
-    roles = {turn.speaker: memory.role(turn.speaker) for turn in source.turns}
-    for turn in source.turns:
-        if Role.PERSON in roles.values() and roles[turn.speaker] is not Role.PERSON:
-            continue
+    for turn in _own_turns(source):
         speaker = one_line(turn.speaker, MAX_SPEAKER_CHARS)
         words = terms.CAPTION.sub(" ", turn.text)
         for sentence in _SENTENCE_END.split(words):
@@ -127,6 +137,7 @@ class LabelledTurn:
         label: by which it is cited.
         source: the conversation.
         line: of its file.
+        day: from which its words count.
         text: the turn, behind its label.
     """
 
@@ -134,6 +145,7 @@ class LabelledTurn:
     label: str
     source: Source
     line: int
+    day: dt.date
     text: str
 
 
@@ -149,6 +161,24 @@ class Retold:
 
     lines: dict[str, list[Bullet]] = field(default_factory=dict)
     error: str = ""
+
+
+def most_telling(bullets: Iterable[Bullet], source: Source) -> list[Bullet]:
+    """Return the first of what was told, and what else has room in TOLD_SHARE.
+
+    Args:
+        bullets: the lines on a conversation, the weightiest first.
+        source: the conversation.
+    """
+    words = sum(count_tokens(turn.text) for turn in _own_turns(source))
+    room = TOLD_SHARE * words
+    taken = list[Bullet]()
+    for bullet in bullets:
+        room -= count_tokens(bullet.text)
+        if taken and room < 0:
+            break
+        taken.append(bullet)
+    return taken
 
 
 def retell(sources: Sequence[Source], model: Model) -> Retold:
@@ -197,7 +227,8 @@ def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
         if day:
             text = dates.annotate(text, day)
             heading += f", {day:%A} {day}"
-        yield LabelledTurn(heading, label, source, turn.line, text)
+        day = day or dt.date.min
+        yield LabelledTurn(heading, label, source, turn.line, day, text)
 
 
 def _ask(
@@ -220,19 +251,18 @@ def _ask(
     told_under: list[str] = []
     for heading, group in itertools.groupby(turns, key=lambda turn: turn.heading):
         told_under += [f"{heading}:", *(turn.text for turn in group)]
-    shown = prompt.data("sessions", "\n".join(told_under))
-    try:
-        reply = ask(model, "retell", redact(shown).text, by_call=True)
-    except ModelError as error:
-        return str(error)
+    request = redact(prompt.data("sessions", "\n".join(told_under))).text
+    shown = ShownText(request, turns)
     by_label = {turn.label: turn for turn in turns}
     bullets: list[Bullet | None] = []
     is_whole = False
-    for text in reply.texts:
-        listed = read_list(text, "lines")
-        if listed:
-            bullets += [_bullet(told, by_label) for told in listed.elements]
-            is_whole = not listed.is_cut_off
+    try:
+        found = _listed(model, request) or _listed(model, request + ASK_AGAIN)
+    except ModelError as error:
+        return str(error)
+    for listed in found:
+        bullets += [_bullet(one, by_label, shown) for one in listed.elements]
+        is_whole = not listed.is_cut_off
     if not (bullets or is_whole):
         return f"{model.name} told nothing that can be read."
     if is_whole and None not in bullets:
@@ -243,9 +273,22 @@ def _ask(
     return ""
 
 
-def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:
+def _listed(model: Model, request: str) -> list[Listed]:
+    """Ask a model, and return the lists in its answer; none where it cannot be read.
+
+    Raises:
+        ModelError: it fails.
+    """
+    reply = ask(model, "retell", request, by_call=True)
+    lists = [read_list(text, "lines") for text in reply.texts]
+    return [one for one in lists if one and (one.elements or not one.is_cut_off)]
+
+
+def _bullet(
+    told: Any, by_label: dict[str, LabelledTurn], shown: ShownText
+) -> Bullet | None:
     """Return what is told as a line on one conversation; None if it cites none that was
-    shown. Secrets are taken out."""
+    shown. Secrets are taken out; a number or a name that was not shown is marked."""
     if not isinstance(told, dict):
         return None
     labels = dict.fromkeys(_LABEL.findall(str(told.get("turns"))))
@@ -256,4 +299,6 @@ def _bullet(told: Any, by_label: dict[str, LabelledTurn]) -> Bullet | None:
     text = redact(one_line(said, MAX_LINE_CHARS)).text
     source = cited[0].source
     lines = tuple(turn.line for turn in cited if turn.source is source)
+    if not shown.holds(text):
+        text = f"{text} {UNSURE}"
     return Bullet("", text, source.path, lines)

@@ -1,11 +1,12 @@
 """Compaction: old conversations are told in a few lines by month, and archived.
 
-A model writes what came of each, what was decided and what is open; without one, or
-where it fails, a few sentences of the person's own are quoted, and told anew once there
-is a model. Each line leads to the turns that it tells of. A conversation too short for
-that stays. The sections of a month are written, the originals moved, each logged with
-its digest: so nothing is done twice, what a killed run began is gone on with, and what
-was edited since is told again.
+A model writes what came of each, what was decided and what is open, and of one that is
+not worth a line nothing but its heading. Without a model, or where it fails, a few
+sentences of the person's own are quoted, and told anew once there is a model; a
+conversation too short for that stays. Each line leads to the turns that it tells of.
+The sections of a month are written, the originals moved, each logged with its digest:
+so nothing is done twice, what a killed run began is gone on with, and what was edited
+since is told again.
 """
 
 import datetime as dt
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from filemem.errors import Stopped
-from filemem.forget.retelling import Retold, Source, fitting, quote, retell
+from filemem.forget.retelling import Retold, Source, most_telling, quote, retell
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
 from filemem.store import compactions, config, recalls
@@ -42,7 +43,8 @@ def plan_compaction(
         folder: whose they are.
         today: the day.
         progress: told how many have been looked at.
-        with_model: those that were only quoted are due, too.
+        with_model: those that were only quoted are due, too, and those that are too
+            short to be quoted.
     """
     settings = config.of(folder)
     known = compactions.compacted(folder)
@@ -60,7 +62,7 @@ def plan_compaction(
         old = source.old
         if old and old.digest == source.digest and (old.is_retold or not with_model):
             continue
-        if old or quote(source, settings.summary_share):
+        if old or with_model or quote(source, settings.summary_share):
             month = f"summaries/{day:%Y}/{day:%Y-%m}-conversations.md"
             summary = old.summary if old else month
             summary = next(folder.existing(summary), month)
@@ -163,12 +165,12 @@ def _sections(
     sections = list[_Section]()
     for source in sources:
         told = retold.lines.get(source.path)
-        lines = fitting(told or [], source)
         how = compactions.RETOLD
-        if not lines and told != []:
+        lines = most_telling(told or [], source)
+        if told is None:
             how = compactions.DONE
-        lines = lines or quote(source, share)
-        if lines:
+            lines = quote(source, share)
+        if lines or told is not None:
             data = write_section(source.path, lines)
             entry = compactions.Compacted(
                 source.digest, live(summary), section_digest(data), how

@@ -21,17 +21,16 @@ from filemem.store.learned import digest
 from filemem.store.paths import Kind
 from filemem.store.profile_sections import SECTIONS
 from filemem.store.roles import ASSISTANT
-from filemem.text import dates, terms
-from filemem.text.expressions import numbers
+from filemem.text import dates
 from filemem.text.lenient_json import Listed, read_list, read_object
-from filemem.text.plain import LINK, one_line
-from filemem.text.quotes import comparable, one_form_of_numbers, stands_in
+from filemem.text.plain import one_line
+from filemem.text.quotes import stands_in
 from filemem.text.redaction import redact
+from filemem.text.shown import ShownText
 from filemem.text.spans import Span
 
 NOT_SHOWN = 0.5  # confidence in what names a number or a name that was shown nowhere
 BY_MACHINE = 0.3  # confidence in what only a machine said
-PAIR_LETTERS = 2  # of a pair of Chinese characters, which need not be a word
 FORGET = "forget"
 """The kind of a wish to forget, and the key of its file for what it means."""
 Entry = dict[str, Any]
@@ -71,7 +70,7 @@ def read_answer(request: Request, reply: Reply, model: str) -> Noted:
         be read counts as cut off.
     """
     facts = _listed(reply, "facts")
-    shown = ShownText(request)
+    shown = ShownText(request.text, request.turns.values())
     claims: list[Claim] = []
     is_cut_off = facts.is_cut_off and not _is_without_facts(reply)
     for entry in facts.elements:
@@ -115,7 +114,7 @@ def _listed(reply: Reply, key: str) -> Listed:
 
 
 def _claim(
-    request: Request, entry: Entry, earlier: int, shown: "ShownText", model: str
+    request: Request, entry: Entry, earlier: int, shown: ShownText, model: str
 ) -> Claim:
     """Make a claim of an entry, with what is wrong with its form.
 
@@ -292,36 +291,3 @@ def _wishes(request: Request, entry: object) -> list[Claim]:
         for turn in asked
         if turn.is_own
     ]
-
-
-# -- what was shown --------------------------------------------------------------------
-
-
-class ShownText:
-    """The numbers and the letters that a model was shown in a request."""
-
-    def __init__(self, request: Request) -> None:
-        text = re.sub(r"(?m)^\[\d+:\d+\]", "", request.text)
-        for turn in request.turns.values():
-            for mention in dates.mentioned(turn.text, turn.day):
-                for span in mention.spans:  # a bare Friday's may be several
-                    text += f" {span.start} {span.end}"
-        self._letters = comparable(text)
-        self._numbers = _in_digits(text) | numbers(terms.simplified(text))
-
-    def holds(self, text: str) -> bool:
-        """Tell whether the numbers and the linked names of a text were shown.
-
-        Args:
-            text: a fact, with its links.
-        """
-        names = " ".join(name for name, _ in LINK.findall(text))
-        words = [word for word in terms.tokens(names) if len(word) != PAIR_LETTERS]
-        is_named = all(comparable(word) in self._letters for word in words)
-        return is_named and _in_digits(plain(text)) <= self._numbers
-
-
-def _in_digits(text: str) -> set[int]:
-    """Return the numbers in a text's digits; the minutes of 14:00 are none."""
-    digits = re.findall(r"\d{1,18}", one_form_of_numbers(text))
-    return {int(one) for one in digits} - {0}

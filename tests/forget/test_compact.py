@@ -227,10 +227,29 @@ def test_where_a_model_finds_nothing_worth_keeping_it_is_not_asked_again(
 ) -> None:
     done = jobs.compact(user, AT, model=FakeModel('{"lines": []}'))
     assert "that can be read" not in " ".join(done.said)
-    assert all("**Ann**:" in text for text in summaries(user).values())
+    short = "sessions/2026/2026-08-20-0930-short.md"
+    lay(user.root, {short: "- **Ann** 09:30: Hi.\n"})
+    jobs.compact(user, AT, model=FakeModel('{"lines": []}'))
+    told = summaries(user)
+    assert "## 2026-08-20-0930-short\n" in told[AUGUST]
+    assert not any("**Ann**:" in text for text in told.values())
+    assert f"archive/{short}" in user.paths()
     again = teller()
     jobs.compact(user, AT, model=again)
     assert again.asked == []
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more(user: Folder) -> None:
+    """Of what is told the first has room, and a number that was not shown is marked."""
+    first = "Ann has a loom of 9,999 kilos."
+    second = "She likes it."
+    lines = [{"text": text, "turns": ["1:6"]} for text in (first, second)]
+    model = FakeModel("Sorry.", json.dumps({"lines": lines}))
+    jobs.compact(user, AT, model=model)
+    assert "could not be read" in str(model.asked[1])
+    told = summaries(user)[AUGUST]
+    assert f"- {first} (unsure) (sessions/" in told
+    assert second not in told
 
 
 def test_each_half_of_a_long_conversation_says_which_it_is_and_its_day(

@@ -106,7 +106,8 @@ def test_of_twelve_corrections_each_leaves_one_live_truth(
 
 
 class Teller:
-    """Summarises every conversation by what the person said in it, a line a turn."""
+    """Summarises every conversation by what the person said in it, a line a turn, the
+    longest first."""
 
     name = "teller"
 
@@ -116,6 +117,7 @@ class Teller:
             r"(?m)^\[(\d+:\d+)\] (?!assistant)[^:\n]+: (.*)$", messages[1]["content"]
         ):
             lines.append({"text": said, "turns": [label]})
+        lines.sort(key=lambda line: -len(str(line["text"])))
         call = ToolCall("1", "tell", json.dumps({"lines": lines}))
         return Reply("", (call,), Usage(1, 1), "stop")
 
