@@ -22,12 +22,18 @@ from filemem.store.paths import live
 from filemem.store.roles import Role
 from filemem.text import dates, terms
 from filemem.text.lenient_json import Listed, read_list
-from filemem.text.plain import both_ends, count_tokens, escape_controls, one_line
+from filemem.text.plain import (
+    SENTENCE_END,
+    count_tokens,
+    escape_controls,
+    last_sentences,
+    one_line,
+)
 from filemem.text.redaction import redact
 from filemem.text.shown import ShownText
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
-ASSISTANT_TOKENS = 30  # of each end of an assistant's turn that a model reads
+ASSISTANT_TOKENS = 60  # of an assistant's turn that a model reads
 MAX_LINE_CHARS = 400
 MAX_SPEAKER_CHARS = 80
 MOST_SHARE = 0.5  # of a conversation's tokens that its quotes may have
@@ -38,9 +44,6 @@ ASK_AGAIN = (
     "JSON object of the same form and nothing else."
 )
 _LABEL = re.compile(r"\b\d+:\d+\b")
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+"
-)
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def _sentences(source: Source) -> Iterator[Bullet]:
     for turn in _own_turns(source):
         speaker = one_line(turn.speaker, MAX_SPEAKER_CHARS)
         words = terms.CAPTION.sub(" ", turn.text)
-        for sentence in _SENTENCE_END.split(words):
+        for sentence in SENTENCE_END.split(words):
             text = redact(escape_controls(" ".join(sentence.split()))).text
             if re.search(r"\w", text):
                 day = turn.day or memory.date
@@ -214,12 +217,12 @@ def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
 
 
 def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
-    """Yield what a model reads of a conversation, of an assistant's turns both ends."""
+    """Yield what a model reads of a conversation, of an assistant's turns the end."""
     memory = source.memory
     for turn in source.turns:
         text = turn.text
         if memory.role(turn.speaker) is Role.ASSISTANT:
-            text = both_ends(text, ASSISTANT_TOKENS)
+            text = last_sentences(text, ASSISTANT_TOKENS)
         label = f"{number}:{turn.line}"
         text = f"[{label}] {turn.speaker}: {text}".replace("\n", "\n  ")
         heading = f"Conversation {number}"

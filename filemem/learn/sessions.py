@@ -13,10 +13,11 @@ from filemem.store.learned import NOT_READ, LearnLog, ReadFile, digest
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import Kind, is_archived, live, when_of
-from filemem.store.roles import Role
-from filemem.text.plain import both_ends, count_tokens
+from filemem.store.roles import ASSISTANT, Role
+from filemem.text.plain import both_ends, count_tokens, last_sentences
 
-MACHINE_TOKENS = 30  # of each end of what an assistant or a tool said
+ASSISTANT_TOKENS = 60  # of the last sentences of what an assistant said
+TOOL_TOKENS = 30  # of each end of what a tool or a document said
 SHORT_REPLY_TOKENS = 30  # of a person, which may lean on what an assistant said
 PERSON_TOKENS = 3_000  # of each end of what a person said
 PAUSE = dt.timedelta(minutes=45)  # after which nothing follows in a conversation
@@ -84,15 +85,18 @@ class SaidTurn:
 
     @property
     def shown(self) -> str:
-        """What a model reads of it: of what is long, and of a machine's, both ends.
+        """What a model reads of it: of what is long, and of a tool's, both ends.
 
-        Of an assistant's turn nothing, unless a short reply leans on it: "the second
-        one, please".
+        Of an assistant's turn the last sentences, and nothing unless a short reply
+        leans on it: "the second one, please".
         """
         if self.is_passed_over:
             return ""
-        limit = MACHINE_TOKENS if self.is_machine else PERSON_TOKENS
-        return both_ends(self.text, limit)
+        if not self.is_machine:
+            return both_ends(self.text, PERSON_TOKENS)
+        if self.speaker == ASSISTANT:
+            return last_sentences(self.text, ASSISTANT_TOKENS)
+        return both_ends(self.text, TOOL_TOKENS)
 
 
 @dataclass(frozen=True)

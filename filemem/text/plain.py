@@ -21,6 +21,9 @@ UNSEEN = re.compile(
 LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 """A name that is linked, `[[Porto]]` or `[[New York City|NYC]]`: what it names, and how
 it is shown, if otherwise."""
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+"
+)
 _COMMANDS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -134,6 +137,20 @@ def clip_tokens(text: str, limit: int) -> str:
         # A character is at most a token, so that none too many is taken away.
         text = text[: len(text) - (count_tokens(text) - limit)]
     return text
+
+
+def last_sentences(text: str, tokens: int) -> str:
+    """Return a text; of one that is longer than `tokens` its last whole sentences.
+
+    Where the last alone is longer, its end.
+    """
+    text = text.strip()
+    end = clip_tokens(text[::-1], tokens)[::-1]
+    if end == text:
+        return text
+    first = SENTENCE_END.search(end)
+    begin = first.end() if first else 0
+    return f"… {end[begin:]}"
 
 
 def both_ends(text: str, tokens: int) -> str:

@@ -123,14 +123,15 @@ def test_every_turn_is_sent_and_more_than_a_request_holds_goes_into_the_next(
 
 def test_a_long_turn_is_cut_and_that_is_told(user: Folder) -> None:
     """An assistant's much sooner: its last sentences are what a short reply leans on."""
-    asked = "There are many. " * 90 + "Do you mean the harness or the belt?"
+    last = "Do you mean the harness or the belt, which are both of leather?"
+    asked = f"There are many, as you know. {'And more ' * 90}of them. {last}"
     talk(user, MAY, "What do I buy?", asked, "The first one.")
     long = talk(user, JUNE, f"I live in Ghent. {'word ' * 20_000} I keep bees.")
     reader = Reader(note("Nora buys a harness.", "The first one"))
     done = read(user, JULY, reader)
     assert f"{long}:7 is long" in "".join(done.notes)
     told = "".join(reader.told)
-    assert "harness or the belt?\n[1:9] Nora: The first one." in told
+    assert f"assistant: … {last}\n[1:9] Nora: The first one." in told
     assert "I keep bees" in told and len(told) < 60_000
 
 

@@ -15,7 +15,7 @@ from lives import Read, life, replayed
 
 from filemem import Store
 from filemem.jobs import compact, sweep
-from filemem.learn.records import WRITTEN
+from filemem.learn.records import WRITTEN, Action
 from filemem.llm.model import Reply, ToolCall, Usage
 from filemem.store.paths import is_archived
 
@@ -59,7 +59,7 @@ def test_right_facts_reach_the_store_and_every_conversation_is_sent(
     read = lived[name]
     decided = [one for each in read.done for one in each.decisions]
     written = [one for one in decided if one.action in WRITTEN]
-    left = [one.reason for one in decided if one.action == "DROP"]
+    left = [one.reason for one in decided if one.action is Action.REFUSE]
     left += [
         note for one in read.done for note in one.notes if note.startswith("Refused:")
     ]
