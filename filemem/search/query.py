@@ -149,9 +149,8 @@ def _content_words(text: str, weights: Weights) -> Iterator[QueryWord]:
             weight = 1.0 if is_whole else weights.lesser_word
             if is_light:
                 weight *= weights.lesser_word
-            related = terms.related(token)
-            alternatives = (*related.others, *related.members)
-            yield QueryWord(token, stem, weight, alternatives, is_light=is_light)
+            others = terms.related(token)
+            yield QueryWord(token, stem, weight, others, is_light=is_light)
 
 
 def _without_ornament(words: list[QueryWord]) -> list[QueryWord]:

@@ -12,7 +12,6 @@ import threading
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from filemem.text import tables
@@ -182,10 +181,7 @@ def shorten_captions(text: str, wanted: Collection[str]) -> str:
 
 def ends_in_question(text: str) -> bool:
     """Tell whether what is said ends in a question."""
-    ending = text[-QUESTION_CHARACTERS:]
-    if ending.isascii() and "?" not in ending:
-        return False
-    return _QUESTION.search(ending) is not None
+    return _QUESTION.search(text[-QUESTION_CHARACTERS:]) is not None
 
 
 # -- English stems -----------------------------------------------------------------
@@ -257,36 +253,22 @@ def _stemmer() -> "sqlite3.Connection":
 # -- words that are related --------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Related:
-    """What else a word may be called.
-
-    Attributes:
-        others: stems of words that may be said for it, sorted.
-        members: stems of words for what is of the kind that it names, sorted.
-    """
-
-    others: list[str]
-    members: list[str]
-
-
-def related(token: str) -> Related:
-    """Return what else a word of a question may be called.
+def related(token: str) -> tuple[str, ...]:
+    """Return the stems of what else a word of a question may be called, sorted.
 
     Args:
         token: the word, in any inflection.
     """
     stemmed = stem(token)
-    members = _members().get(stemmed, set()) - {stemmed}
-    others = _others().get(stemmed, set()) - members - {stemmed}
-    return Related(sorted(others), sorted(members))
+    return tuple(sorted(_related().get(stemmed, set()) - {stemmed}))
 
 
 @functools.cache
-def _others() -> dict[str, set[str]]:
+def _related() -> dict[str, set[str]]:
     """Return by stem the stems of words that may be said for it.
 
-    What is related is so both ways.
+    What is related is so both ways; what names a kind, as `pet` does, has its members,
+    of which none stands for the kind.
     """
     lines = tables.lines("related.txt")
     stems(" ".join(lines).split())  # at once
@@ -296,16 +278,6 @@ def _others() -> dict[str, set[str]]:
         found[first].update(others)
         for other in others:
             found[other].add(first)
-    return found
-
-
-@functools.cache
-def _members() -> dict[str, set[str]]:
-    """Return by stem of what names a kind, as `pet` does, the stems of its members.
-
-    A member does not stand for the kind.
-    """
-    found = defaultdict[str, set[str]](set)
     for line in tables.lines("kinds.txt"):
         names, _, members = line.partition(":")
         for name in stems(names.split()):
