@@ -91,7 +91,8 @@ class JobRun:
         with contextlib.ExitStack() as held:
             if self.dry:
                 held.callback(setattr, self.user, "drafts", self.user.drafts)
-                self.user.drafts = self._frame.history.drafts()
+                with contextlib.suppress(FilememError, OSError):  # as git is missing
+                    self.user.drafts = self._frame.history.drafts()
             else:
                 if self.exclusive:
                     held.enter_context(self.user.job_lock())

@@ -24,8 +24,6 @@ _ENVIRONMENT = {
     "GIT_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_AUTHOR_NAME": "filemem",
-    "GIT_AUTHOR_EMAIL": "filemem@localhost",
     "GIT_COMMITTER_NAME": "filemem",
     "GIT_COMMITTER_EMAIL": "filemem@localhost",
 }

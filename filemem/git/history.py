@@ -12,15 +12,12 @@ from filemem.store.folder import BOOKKEEPING, Folder, is_memory_name
 from filemem.store.users import name_of_folder
 
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
-LOGS = tuple(
-    f"{BOOKKEEPING}/{name}"
-    for name in (
-        "recalls.log",
-        "imports.jsonl",
-        "consolidated.jsonl",
-        "compacted.log",
-        "days.log",
-    )
+LOGS = (
+    f"{BOOKKEEPING}/recalls.log",
+    f"{BOOKKEEPING}/imports.jsonl",
+    f"{BOOKKEEPING}/consolidated.jsonl",
+    f"{BOOKKEEPING}/compacted.log",
+    f"{BOOKKEEPING}/days.log",
 )
 IGNORE = (
     f"**/{BOOKKEEPING}/*",
@@ -138,11 +135,8 @@ class History:
         return changes_in(self.repository, self.prefix)
 
     def drafts(self) -> frozenset[str]:
-        """Return the changes of memories alone; none if git cannot be asked."""
-        try:
-            return frozenset(without_logs(self.changes()))
-        except (FilememError, OSError):
-            return frozenset()
+        """Return the changes of memories alone."""
+        return frozenset(without_logs(self.changes()))
 
     def problems(self) -> list[Problem]:
         """Return why git is not used here, and each memory that only git still has."""

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.git.commits import commit_message
-from filemem.git.history import LOGS, History, without_logs
+from filemem.git.history import LOGS, History
 from filemem.store import files
 from filemem.text.plain import first_few
 
@@ -127,7 +127,7 @@ class JobFrame:
         if not history.managed_root:
             yield
             return
-        self.drafts = frozenset(without_logs(history.changes()))
+        self.drafts = history.drafts()
         name = f"{NOTES}/{os.urandom(8).hex()}"
         note = history.folder.bookkeeping(name)
         files.make_folder(os.path.dirname(note))

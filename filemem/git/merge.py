@@ -29,14 +29,6 @@ _PADDING = b"\x1ea\n\x1eb\n\x1ec\n"
 _PADDING_LINE = re.compile(rb"\x1e[abc]\n")
 
 
-class Trees(NamedTuple):
-    """What two sides had in common, and what each has now."""
-
-    base: Tree
-    ours: Tree
-    theirs: Tree
-
-
 @dataclass(frozen=True)
 class FileChange:
     """What a merge does to one file.
@@ -70,7 +62,9 @@ class Version(NamedTuple):
     entry: str = ""
 
 
-def merge_trees(repository: Repository, trees: Trees, scratch: str) -> list[FileChange]:
+def merge_trees(
+    repository: Repository, scratch: str, base: Tree, ours: Tree, theirs: Tree
+) -> list[FileChange]:
     """Return what brings to `ours` that which changed from `base` to `theirs`.
 
     What was deleted on one side and changed on the other is kept. Where both sides
@@ -78,7 +72,7 @@ def merge_trees(repository: Repository, trees: Trees, scratch: str) -> list[File
     for the texts. Raises FilememError for a path that leads elsewhere, or what is no
     regular file.
     """
-    versions = _by_name(trees)
+    versions = _by_name([base, ours, theirs])
     changed = []
     for name in sorted({*versions[0], *versions[1], *versions[2]}):
         sides = [side.get(name, Version()) for side in versions]
@@ -86,7 +80,8 @@ def merge_trees(repository: Repository, trees: Trees, scratch: str) -> list[File
             _check_regular(sides[1:])
             changed.append(sides)
     entries = {version.entry for sides in changed for version in sides}
-    texts = _Texts(repository, scratch, entries)
+    contents = repository.contents(filter(None, entries))
+    texts = _Texts(repository, scratch, contents)
     merged = [_merge_file(texts, *sides) for sides in changed]
     return [change for change in merged if change.is_any or change.conflict]
 
@@ -131,28 +126,26 @@ def _check_regular(versions: Iterable[Version]) -> None:
 # -- one file --------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class _Texts:
     """The bytes of files by their entries, and git's merging of their lines."""
 
-    def __init__(
-        self, repository: Repository, scratch: str, entries: Iterable[str]
-    ) -> None:
-        self._repository = repository
-        self._scratch = scratch
-        self._texts = repository.contents(filter(None, entries))
+    repository: Repository
+    scratch: str
+    contents: Mapping[str, bytes]
 
     def of(self, version: Version) -> bytes:
         """Return the bytes of a version; of none, none."""
-        return self._texts.get(version.entry, b"")
+        return self.contents.get(version.entry, b"")
 
     def merged(self, sides: Iterable[Version], *how: str) -> bytes | None:
         """Return the lines of ours, base and theirs merged, or None if that fails."""
         places = []
         for number, side in enumerate(sides):
-            places.append(os.path.join(self._scratch, str(number)))
+            places.append(f"{self.scratch}/{number}")
             with open(places[-1], "wb") as file:
                 file.write(self.of(side).replace(b"\n", b"\n" + _PADDING))
-        done = self._repository.call("merge-file", "-p", *how, *places)
+        done = self.repository.call("merge-file", "-p", *how, *places)
         return None if done.code else _PADDING_LINE.sub(b"", done.stdout)
 
 

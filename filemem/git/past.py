@@ -1,9 +1,8 @@
 """A user's memories as of a day."""
 
-import contextlib
 import datetime as dt
 import os
-from collections.abc import Iterator
+from typing import NoReturn
 
 from filemem.errors import NotFound, Refused
 from filemem.git.commits import Commit, read_commits
@@ -28,14 +27,12 @@ class Past(Folder):
         self.commit = commit
         self.moment = moment
 
-    @contextlib.contextmanager
-    def locked(self, wait: float | None = None) -> Iterator[None]:
+    def locked(self, wait: float | None = None) -> NoReturn:
         """Refuse to write; raises Refused."""
         raise Refused(
             f"these are the memories as of {self.commit.at:%Y-%m-%d}, "
             "which can be read but not changed; leave out the day."
         )
-        yield  # never reached; it makes this a context manager
 
 
 def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
@@ -71,7 +68,11 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
             " deleted them; name an earlier day."
         )
     repository.run(
-        *("-c", "core.symlinks=false", "checkout-index", "--all", "--quiet"),
+        "-c",
+        "core.symlinks=false",
+        "checkout-index",
+        "--all",
+        "--quiet",
         f"--prefix={past.root}/",
         GIT_INDEX_FILE=index,
     )

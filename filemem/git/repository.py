@@ -115,9 +115,15 @@ class Repository(Git):
 
     def changed_paths(self, folder: str) -> list[str]:
         """Return the paths in a folder that are not as the last commit has them."""
-        options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=all")
         entries = self.items(
-            *("status", "--porcelain", "-z", *options, "--", pathspec(folder))
+            "status",
+            "--porcelain",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--ignore-submodules=all",
+            "--",
+            pathspec(folder),
         )
         return [entry[len("XY ") :] for entry in entries]
 
@@ -178,12 +184,10 @@ class Repository(Git):
             for parent in filter(None, (head, merged)):
                 parents += ["-p", parent]
             commit = self.text(
-                *(
-                    "commit-tree",
-                    "--no-gpg-sign",
-                    *parents,
-                    self._tree_with(paths, head),
-                ),
+                "commit-tree",
+                "--no-gpg-sign",
+                *parents,
+                self._tree_with(paths, head),
                 stdin=os.fsencode(message),
                 GIT_AUTHOR_NAME=name,
                 GIT_AUTHOR_EMAIL=email,

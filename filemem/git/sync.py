@@ -11,7 +11,7 @@ from filemem.git.command import GitError
 from filemem.git.commits import commit_message
 from filemem.git.history import ATTRIBUTES, History, changes_in, is_log, without_logs
 from filemem.git.job_frame import JobFrame, commit_paths, recover
-from filemem.git.merge import Trees, carry_out, merge_trees
+from filemem.git.merge import carry_out, merge_trees
 from filemem.git.repository import Repository, read_text
 from filemem.store.users import StoreFolder
 from filemem.text.plain import first_few, one_line
@@ -225,9 +225,9 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
             commit_paths(user, (), NOTED, at)  # what was recalled since
             held.enter_context(JobFrame(user).noted())
         ours = repository.resolve()
-        trees = Trees(before, repository.tree(ours), after)
+        now = repository.tree(ours)
         scratch = held.enter_context(history.folder.scratch())
-        changes = merge_trees(repository, trees, scratch)
+        changes = merge_trees(repository, scratch, before, now, after)
         carry_out(repository, changes)
         paths = [path for change in changes for path in change.paths]
         forward = "filemem: fast-forward"

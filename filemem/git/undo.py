@@ -13,7 +13,7 @@ from filemem.git.command import GitError
 from filemem.git.commits import Commit, commit_message, log
 from filemem.git.history import History, is_log
 from filemem.git.job_frame import JobFrame, commit_paths, recover
-from filemem.git.merge import FileChange, Trees, carry_out, merge_trees
+from filemem.git.merge import FileChange, carry_out, merge_trees
 from filemem.store import recalls
 from filemem.store.paths import Kind, is_archived, kind_of, live
 from filemem.text.plain import first_few, one_line
@@ -99,9 +99,9 @@ def _reverse(history: History, commit: Commit) -> list[FileChange]:
     """Return the changes that take a commit back; raises FilememError on a conflict."""
     repository = history.repository
     revisions = (commit.commit, "HEAD", *commit.parents)
-    trees = Trees(*map(repository.tree, revisions))
+    trees = map(repository.tree, revisions)
     with history.folder.scratch() as scratch:
-        merged = merge_trees(repository, trees, scratch)
+        merged = merge_trees(repository, scratch, *trees)
     changes = []
     met = []
     for change in merged:
