@@ -199,7 +199,7 @@ def _is(part: str, value: str) -> bool:
     return _pattern(f"‹{part}›").match(value) is not None
 
 
-def _looks_random(value: str) -> bool:
+def _looks_random(value: str, rest: str) -> bool:
     """Tell whether letters and digits, or capitals and small letters, take turns."""
     if len(value) < 8 or "://" in value:
         return False
@@ -213,10 +213,6 @@ def _is_thrown(run: str) -> bool:
     if to_digit >= 3:
         return True
     return len(run) >= 16 and (to_digit > 0 or to_capital >= len(run) / 4)
-
-
-def _is_no_placeholder(value: str, rest: str) -> bool:
-    return not _is("placeholder", value)
 
 
 def _is_no_word(value: str, rest: str) -> bool:
@@ -283,8 +279,8 @@ def _seed_words() -> frozenset[str]:
 
 _CHECKS: dict[str, Check] = {
     "any": lambda value, rest: value != "",
-    "random": lambda value, rest: _looks_random(value),
-    "no_placeholder": _is_no_placeholder,
+    "random": _looks_random,
+    "no_placeholder": lambda value, rest: not _is("placeholder", value),
     "no_word": _is_no_word,
     "code": _is_code,
     "resident": _is_resident_number,

@@ -84,22 +84,12 @@ def nearest_weekday(weekday: int, sign: int, today: date) -> Span:
     return one_day(today + timedelta(sign * days))
 
 
-class Recurrence(NamedTuple):
-    """What a span that recurs may mean: the one that began last, the one to begin next.
-
-    They are the same if it means one alone.
-    """
-
-    past: Span
-    coming: Span
-
-
 def recurring(
     make: Callable[[int], Span],
     at: int,
     which: str,
     today: date,
-) -> Recurrence:
+) -> list[Span]:
     """Return which span is meant of those of every year, or of every month.
 
     Args:
@@ -107,6 +97,11 @@ def recurring(
         at: today's number.
         which: `last` is over, `next` and `coming` are to come, `this` is under way, or
             today's; else it may be the past one or the coming one.
+        today: the day from which it counts.
+
+    Returns:
+        The one that began last and the one that begins next, twice the same if one
+        alone is meant.
     """
     spans: list[Span] = []
     for number in range(at - YEARS_AROUND, at + YEARS_AROUND + 1):
@@ -118,10 +113,10 @@ def recurring(
     elif which in ("next", "coming"):
         past = min(span for span in spans if span.start > today)
     elif which != "this":
-        return Recurrence(past, min(span for span in spans if span.start >= today))
+        return [past, min(span for span in spans if span.start >= today)]
     elif past.end < today:
         past = make(at)
-    return Recurrence(past, past)
+    return [past, past]
 
 
 def in_words(span: Span, chinese: bool) -> str:
