@@ -105,7 +105,7 @@ class AgentWork:
     def _line(self, call: Part, result: Part) -> str:
         name = text_at(call, "name")
         given = _given(call)
-        texts = [content_text(value) for value in [given, *as_dict(given).values()]]
+        texts = [content_text(value) for value in as_dict(given).values() or [given]]
         files = [*_PATCHED.findall("\n".join(texts)), *as_dict(result.get("changes"))]
         if name.rpartition("__")[2] in _EDITORS:
             files = [first_text(given, *_EDITED_AT)]

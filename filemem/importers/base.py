@@ -258,7 +258,7 @@ def spoken_text(content: object, left_out: LeftOut) -> str:
 
 def content_text(content: object) -> str:
     """Return the words of a content that is a text or a list of parts."""
-    return as_text(content) or joined(map(part_text, as_list(content)))
+    return spoken_text(content, LeftOut())
 
 
 def brief(text: str, max_chars: int) -> str:

@@ -57,8 +57,9 @@ def elements(path: str, assistant: str) -> Iterator[dict[str, Any] | Skipped]:
         if isinstance(document, dict):
             document = [document]
         if not isinstance(document, list):
-            what = f"{name} in {path} is not a JSON export"
-            raise FilememError(f"{what}; it should begin with [ or {{.")
+            raise FilememError(
+                f"{name} in {path} is not a JSON export; it should begin with [ or {{."
+            )
         for number, value in enumerate(document, 1):
             if _KEYS[assistant] & as_dict(value).keys():
                 yield value
@@ -66,8 +67,10 @@ def elements(path: str, assistant: str) -> Iterator[dict[str, Any] | Skipped]:
                 what = f"{name}, element {number}"
                 yield Skipped(what, f"it is no conversation with {assistant}")
     if not found:
-        what = f"{path} contains no conversations.json"
-        raise NotFound(f"{what}; name the export's JSON file, zip or folder.")
+        raise NotFound(
+            f"{path} contains no conversations.json; name the export's JSON file, zip "
+            "or folder."
+        )
 
 
 def _documents(path: str) -> Iterator[tuple[str, bytes]]:
@@ -97,15 +100,18 @@ def _unpacked(path: str) -> Iterator[tuple[str, bytes]]:
             _check_size(path, archive.getinfo(name).file_size)
             yield name, archive.read(name)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
-        what = f"{path} cannot be unpacked ({error})"
-        remedy = "download it again or unpack it yourself"
-        raise FilememError(f"{what}; {remedy}.") from None
+        raise FilememError(
+            f"{path} cannot be unpacked ({error}); download it again or unpack it "
+            "yourself."
+        ) from None
 
 
 def _check_size(path: str, size_bytes: int) -> None:
     if size_bytes > MAX_DOCUMENT_BYTES:
-        what = f"{path} has a document of {size_bytes // 1_000_000:,} MB"
-        raise Refused(f"{what}; split it into files of at most 500.")
+        raise Refused(
+            f"{path} has a document of {size_bytes // 1_000_000:,} MB; split it into "
+            "files of at most 500."
+        )
 
 
 # -- a conversation's tree -------------------------------------------------------------
@@ -151,8 +157,13 @@ def read_conversation(
         left_out: counts what is not shown; it is changed.
     """
     # A tool shows pictures on the assistant's behalf.
-    speakers = dict.fromkeys(("assistant", "tool"), assistant)
-    speakers |= {"user": "", "human": "", "": "unknown"}
+    speakers = {
+        "assistant": assistant,
+        "tool": assistant,
+        "user": "",
+        "human": "",
+        "": "unknown",
+    }
     leaf = first_text(value, "current_node", "current_leaf_message_uuid")
     shown = shown_branch(nodes, leaf)
     left_out[ABANDONED] += len(nodes) - len(shown)

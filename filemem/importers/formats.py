@@ -40,8 +40,9 @@ def find_parser(format_: str) -> Parser:
     for found in metadata.entry_points(group="filemem.importers", name=format_):
         parser: Parser = found.load()
         return parser
-    what = f"there is no format {one_line(format_, 40)}"
-    raise NotFound(f"{what}; take one of {', '.join(FORMATS)}.")
+    raise NotFound(
+        f"there is no format {one_line(format_, 40)}; take one of {', '.join(FORMATS)}."
+    )
 
 
 def import_file(
@@ -75,12 +76,15 @@ def import_file(
     zone = zone or person_zone(folder)
     path = os.path.realpath(path)
     if not os.path.exists(path):
-        what = f"{one_line(path)} does not exist"
-        raise NotFound(f"{what}; name the export's file or folder.")
+        raise NotFound(
+            f"{one_line(path)} does not exist; name the export's file or folder."
+        )
     common = os.path.commonpath([path, folder.store])
     if os.path.isdir(path) and common in (path, folder.store):
-        what = f"{one_line(path)} contains the store or lies in it"
-        raise Refused(f"{what}; import from a separate folder.")
+        raise Refused(
+            f"{one_line(path)} contains the store or lies in it; "
+            "import from a separate folder."
+        )
     if format_ == portable.FORMAT:
         return portable.unpack(folder, path, dry_run=dry_run)
     modified_at = datetime.fromtimestamp(int(os.path.getmtime(path)), UTC)

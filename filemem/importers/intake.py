@@ -48,7 +48,6 @@ MAX_TITLE_CHARS = 200
 # A digest of words, with a number; the second as earlier versions made it.
 _DIGEST = re.compile(rf"{KEYED_DIGEST.pattern}(?:-\d+)?|[0-9a-f]{{16}}-\d+")
 _FILE_MARK = re.compile(r"\[(?:image|file): [^]\n]{0,300}\]")
-_DELETED = "deleted since; it stays deleted"
 
 
 class ImportedMemory(NamedTuple):
@@ -207,7 +206,8 @@ class Intake:
             path = imported.path
             # Its name may be forgotten, too.
             named = f" as {path}" if "/" in path else ""
-            self.skip(name, f"imported before{named} and {_DELETED}")
+            why = f"imported before{named} and deleted since; it stays deleted"
+            self.skip(name, why)
         elif path and not new:
             self._met(self.report.unchanged, path)
         elif path and is_readable:

@@ -73,7 +73,7 @@ def _mapping(message: Any) -> dict[str, Any]:
         given = dict(message)
         if isinstance(given.get("content"), str | list | None):
             return given
-    form = '{"role": "user", "content": "I live in Ghent."}'
-    what = f"{one_line(repr(message), 80)} is no message"
-    remedy = f"give a mapping such as {form}, the content a text or a list"
-    raise FilememError(f"{what}; {remedy}.")
+    raise FilememError(
+        f"{one_line(repr(message), 80)} is no message; give a mapping such as "
+        '{"role": "user", "content": "I live in Ghent."}, the content a text or a list.'
+    )

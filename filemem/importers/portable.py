@@ -111,6 +111,7 @@ def _unpacked(file: str) -> Iterator[tuple[str, bytes]]:
         for name in archive.namelist():
             yield name, archive.read(name)
     except (ValueError, LookupError, TypeError, AttributeError, zipfile.error) as error:
-        what = f"{one_line(file)} is no export of filemem"
-        why = one_line(str(error), 80)
-        raise FilememError(f"{what} ({why}); make one with store.export.") from None
+        raise FilememError(
+            f"{one_line(file)} is no export of filemem ({one_line(str(error), 80)}); "
+            "make one with store.export."
+        ) from None
