@@ -178,7 +178,7 @@ def _admitted(
         if round(value, 6) < greatest[0]:
             break
         entry = request.corpus.file(first)
-        if request.admits_any(entry):
+        if any(map(request.admits, entry.numbers)):
             promise = round(value * request.file_weight(entry), 6)
             heapq.heappushpop(greatest, promise)
             found.append((-promise, -entry.date, entry.path, entry))
@@ -204,7 +204,7 @@ def _promises(
         sums[number] *= request.role_weight(number)
     if request.in_prompt or request.filters.limits:
         for number in sums:
-            if not request.admits(corpus.file(number), number):
+            if not request.admits(number):
                 sums[number] *= FOR_NEIGHBORS
     return sums
 
@@ -215,7 +215,7 @@ def _answers(
     """Say whether a promising file is of a day asked for, or may show a word."""
     if request.query.days:
         return True
-    shown = [number for number in entry.numbers if request.admits(entry, number)]
+    shown = list(filter(request.admits, entry.numbers))
     return any(not found.values.keys().isdisjoint(shown) for found in occurrences)
 
 

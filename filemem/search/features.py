@@ -238,7 +238,7 @@ def rank(
     """
     weighed: Values = {}
     for number, value in scores.total.items():
-        if request.admits(request.corpus.file(number), number):
+        if request.admits(number):
             weighed[number] = value * request.role_weight(number)
     likely = set(heapq.nlargest(MAX_MATCHES, weighed, key=weighed.__getitem__))
     matches: list[Ranked] = []
@@ -267,7 +267,7 @@ def _matches(
         day = day_share(entry.day(number), days)
         if is_told or number in naming:
             day = ON_DAY
-        if number not in likely and not (day and request.admits(entry, number)):
+        if number not in likely and not (day and request.admits(number)):
             continue
         speaker = 0.0
         if corpus.speakers[number] == request.query.about:

@@ -1,6 +1,7 @@
 """What a search is limited to: files by path and day, passages by speaker."""
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from filemem.errors import FilememError, NotFound
@@ -39,14 +40,15 @@ class Filters:
             return False
         if self.days is None or any(map(self.days.holds, entry.days)):
             return True
-        return self._has_event(entry) or bool(self._naming(entry))
+        return bool(_telling_of(self.days, entry))
 
-    def admits(self, corpus: Corpus, entry: IndexedFile, number: int) -> bool:
-        """Say whether a passage of a file may be shown.
+    def admits(self, corpus: Corpus, number: int) -> bool:
+        """Say whether a passage may be shown.
 
         An event's days count for all that its file says. A fact is also of the days
         that it names, a turn of its own alone.
         """
+        entry = corpus.file(number)
         if not self.admits_file(entry):
             return False
         if self.speakers is not None:
@@ -55,20 +57,15 @@ class Filters:
                 return False
         if self.days is None or self.days.holds(entry.day(number)):
             return True
-        return self._has_event(entry) or number in self._naming(entry)
+        return number in _telling_of(self.days, entry)
 
-    def _has_event(self, entry: IndexedFile) -> bool:
-        """Say whether a file tells of an event on one of the days."""
-        event = event_days(entry.particulars)
-        if self.days is None or event is None:
-            return False
-        return self.days.overlaps(event)
 
-    def _naming(self, entry: IndexedFile) -> set[int]:
-        """Return the passages of a fact that name one of the days."""
-        if self.days is None or entry.kind != Kind.FACTS:
-            return set()
-        return entry.passages_naming([self.days])
+def _telling_of(days: DayRange, entry: IndexedFile) -> Collection[int]:
+    """Return the passages of an event on some days, or of a fact that name one."""
+    event = event_days(entry.particulars)
+    if event and days.overlaps(event):
+        return entry.numbers
+    return entry.passages_naming([days]) if entry.kind == Kind.FACTS else ()
 
 
 def read_filters(

@@ -57,7 +57,7 @@ def add_meaning(
         return Meant(matches, f"{error} Found by words alone.")
     gains: dict[int, float] = {}
     for number, gain in _gains(likeness, corpus, known.embedding.unrelated).items():
-        if gain > 0 and request.admits(corpus.file(number), number):
+        if gain > 0 and request.admits(number):
             gains[number] = request.weights.meaning * gain
     meant = _meant_alone(request, gains, set(likely))
     return Meant(_raised([*matches, *meant], gains))

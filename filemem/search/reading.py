@@ -11,8 +11,8 @@ from filemem.search.features import Ranked, WordScores
 from filemem.search.query import Query
 from filemem.search.results import Hit, first_day_named
 from filemem.search.search_request import SearchRequest
-from filemem.search.validity import Validity
 from filemem.store.bullets import parse as parse_bullet
+from filemem.store.fields import texts
 from filemem.store.memory import SOURCE_MARK, Memory
 from filemem.store.passages import FORGOTTEN, Passage
 from filemem.store.paths import DISTILLED, PROFILE, FileDate, Kind, live, when_of
@@ -32,11 +32,12 @@ def in_its_place(
     """
     passed: set[str] = set()
     last: IndexedFile | None = entry
-    while last and validity.validity_of(last, today) is Validity.PAST:
+    while last and validity.is_past(last, today):
         if last.path in passed:
             return None
         passed.add(last.path)
-        last = corpus.by_live_path.get(live(validity.successor(last)))
+        newer = last.particulars.get("superseded_by", "")
+        last = corpus.by_live_path.get(live(str(newer)))
     return last if passed and last is not None and last.count else None
 
 
@@ -51,8 +52,7 @@ def with_facts(corpus: Corpus, matches: Sequence[Ranked], count: int) -> list[Ra
     best = list(matches[:count])
     places = {f"{live(one.entry.path)}:{corpus.lines[one.number]}" for one in best}
     for match in matches[count:]:
-        sources = map(live, validity.named(match.entry, "source"))
-        if not places.isdisjoint(sources):
+        if not places.isdisjoint(_named_sources(match.entry)):
             best.append(match)
     return best
 
@@ -72,7 +72,7 @@ def with_successors(
         yield replace(match, successor=entry)
         if entry is None or entry.first in found:
             continue
-        if request.admits(entry, entry.first):
+        if request.admits(entry.first):
             features = replace(match.features, day=0.0, is_of_day=False)
             yield Ranked(entry.first, entry, features, match.score)
 
@@ -255,21 +255,26 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
         today: the day in question.
     """
     state = ""
-    found = validity.validity_of(entry, today)
+    confidence = entry.particulars.get("confidence", validity.CERTAIN)
     if successor:
         state = f"superseded by {one_line(successor.path)}"
-    elif found is Validity.DOUBTFUL:
-        state = f"doubtful: confidence {entry.particulars['confidence']:g}"
-    elif found is Validity.PAST:
+    elif validity.is_past(entry, today):
         state = validity.fate(entry.particulars)
+    elif confidence < validity.CERTAIN:
+        state = f"doubtful: confidence {confidence:g}"
     held = validity.held_note(entry.particulars)
     return f"{state}  {held}".strip()
+
+
+def _named_sources(entry: IndexedFile) -> tuple[str, ...]:
+    """Return the places that front matter names as sources."""
+    return tuple(map(live, texts(entry.particulars.get("source"))))
 
 
 def _sources(entry: IndexedFile, passage: Passage) -> tuple[str, ...]:
     """Return the places of what a passage tells over again."""
     if entry.kind in DISTILLED:
-        return tuple(map(live, validity.named(entry, "source")))
+        return _named_sources(entry)
     if entry.path == PROFILE:
         mark = SOURCE_MARK.search(passage.text)
         return (live(mark[1]),) if mark else ()

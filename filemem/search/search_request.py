@@ -33,15 +33,10 @@ class SearchRequest:
     today: dt.date
     weights: Weights
 
-    def admits(self, entry: IndexedFile, number: int) -> bool:
-        """Say whether a passage of a file may be shown."""
-        if number in self.in_prompt:
-            return False
-        return self.filters.admits(self.corpus, entry, number)
-
-    def admits_any(self, entry: IndexedFile) -> bool:
-        """Say whether any passage of a file may be shown."""
-        return any(self.admits(entry, number) for number in entry.numbers)
+    def admits(self, number: int) -> bool:
+        """Say whether a passage may be shown."""
+        is_new = number not in self.in_prompt
+        return is_new and self.filters.admits(self.corpus, number)
 
     def file_weight(self, entry: IndexedFile) -> float:
         """Return what a file counts: less if it is archived, or does not hold then."""
@@ -69,13 +64,9 @@ class SearchRequest:
         """
         days = self.query.days
         if entry.kind == Kind.SESSIONS:
-            days = self._days_to_come
+            now = self.today.toordinal()
+            days = tuple(asked for asked in days if asked.last > now)
         return entry.passages_naming(days)
-
-    @functools.cached_property
-    def _days_to_come(self) -> tuple[DayRange, ...]:
-        now = self.today.toordinal()
-        return tuple(days for days in self.query.days if days.last > now)
 
     @functools.cached_property
     def _days(self) -> tuple[DayRange, ...]:

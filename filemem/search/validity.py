@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from filemem.store.fields import texts
@@ -22,14 +21,6 @@ LAST_DAY = dt.date.max.toordinal()
 _ALWAYS = DayRange(FIRST_DAY, LAST_DAY)
 _INTERVAL = frozenset(("valid_from", "valid_until", "supersedes", "superseded_by"))
 _LIMITS = _INTERVAL | {"status"}
-
-
-class Validity(Enum):
-    """Whether what a memory says is so."""
-
-    HOLDS = "nothing speaks against it"
-    DOUBTFUL = "its confidence is low"
-    PAST = "another memory has replaced it, or it is deprecated"
 
 
 def held_days(entry: "IndexedFile") -> DayRange:
@@ -85,13 +76,9 @@ def event_days(front: Mapping[str, Any]) -> DayRange | None:
     return DayRange(day, _day(front, "valid_until") or day) if day else None
 
 
-def validity_of(entry: "IndexedFile", day: dt.date) -> Validity:
-    """Return whether what a memory says is so on a day."""
-    if fate(entry.particulars) and held_days(entry).last < day.toordinal():
-        return Validity.PAST
-    if float(entry.particulars.get("confidence", CERTAIN)) < CERTAIN:
-        return Validity.DOUBTFUL
-    return Validity.HOLDS
+def is_past(entry: "IndexedFile", day: dt.date) -> bool:
+    """Say whether another memory has replaced one by a day, or it is deprecated."""
+    return held_days(entry).last < day.toordinal() and bool(fate(entry.particulars))
 
 
 def fate(front: Mapping[str, Any]) -> str:
@@ -141,19 +128,6 @@ def replaced_note(folder: Folder, front: Mapping[str, Any]) -> str:
         return ""
     words = one_line(text, REPLACED_CHARS)
     return f'replaced "{words}" {held_note(older.metadata)}'.strip()
-
-
-def successor(entry: "IndexedFile") -> str:
-    """Return the path of what replaced a memory; '' if nothing did.
-
-    It is as the front matter names it, whether or not such a memory is there.
-    """
-    return str(entry.particulars.get("superseded_by") or "")
-
-
-def named(entry: "IndexedFile", key: str) -> tuple[str, ...]:
-    """Return the places that a key of the front matter names, one or a list of them."""
-    return tuple(texts(entry.particulars.get(key)))
 
 
 def _day(front: Mapping[str, Any], key: str) -> int:
