@@ -184,7 +184,7 @@ _COMPLETE = re.compile(  # up to where a word has ended; a path may have Chinese
 )
 _OPENED = re.compile(  # what may yet become a pair of marks, or a link
     r"(?<![\w*])(?:\*(?=[^\s*])|_(?=[^\W_]))[^*_\n]{0,120}(?:[*_]\S{0,50})?\Z"
-    r"|\[[^\]\n]{0,120}(?:\]\S{0,120})?\Z",
+    r"|\[[^\[\]\n]{0,120}(?:\]\S{0,120})?\Z",
     re.ASCII,
 )
 MAX_HELD_CHARS = 1_000  # of a word or a pair that has not ended
