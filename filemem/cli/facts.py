@@ -23,7 +23,6 @@ from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.store.facts import page
 from filemem.store.folder import Folder
-from filemem.store.learned import LearnLog
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.problems import problems_of
@@ -81,7 +80,6 @@ def review_command(call: Context, accept_all: bool) -> Output:
 
     Example: filemem review"""
     user = call.the_user()
-    log = LearnLog.of(user)
     waiting = proposals.waiting(user)
     if not waiting:
         yield "Nothing waits for review."
@@ -96,7 +94,7 @@ def review_command(call: Context, accept_all: bool) -> Output:
                     yield f"\n{number} of {len(waiting)}, {found.path}"
                     yield from _shown(user, found)
                     answer = _answer(user, found)
-                yield from _carry_out(call, log, found, answer, done)
+                yield from _carry_out(call, user, found, answer, done)
         except click.Abort:
             yield "\nThe rest waits."
         finally:
@@ -141,18 +139,17 @@ def _answer(user: Folder, found: Proposal) -> str:
 
 
 def _carry_out(
-    call: Context, log: LearnLog, found: Proposal, answer: str, done: Applied
+    call: Context, user: Folder, found: Proposal, answer: str, done: Applied
 ) -> Output:
     """Do what was answered to a proposal, and add it to what was done.
 
     Args:
         call: the command.
-        log: of what was read and decided.
+        user: whose proposal it is.
         found: the proposal.
         answer: one of a, e, r and s.
         done: what was done so far.
     """
-    user = log.folder
     if answer == "r":
         done.add(remember.reject(user, found))
         yield "rejected"

@@ -39,7 +39,7 @@ _HIT_KEYS = (
     "path line end_line date score text archived speaker time strength note title "
     "sources parts"
 ).split()
-_MATCH_KEYS = ("path", "line", "text", "archived")
+_MATCH_KEYS = "path line text archived".split()
 
 
 @click.command("search")
@@ -195,8 +195,7 @@ def open_command(call: Context, path: str) -> Output:
     texts = text_file(user, found).lines
     first = line or 1
     render.check_line(found, first, len(texts))
-    moved = f"moved from {name}" if name.removeprefix("./") != found else ""
-    heading = render.file_heading(user, found, call.now.date(), moved)
+    heading = render.file_heading(user, found, call.now.date(), name)
     yield f"{heading}  {counted(len(texts), 'line')}"
     for number in range(first, len(texts) + 1):
         yield f"{number:>4}  {texts[number - 1]}"

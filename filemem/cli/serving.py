@@ -91,7 +91,7 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
         return
     if http:
         store = _keyed(call)
-        with _needing("serve"):
+        with _needing_extra():
             from filemem.mcp.http import PATH, Endpoint  # noqa: PLC0415
         local = host in LOOPBACK
         endpoint = Endpoint(store, call.clock, write=write, local=local)
@@ -299,7 +299,7 @@ def serve_command(
             raise FilememError(f"{why}; leave one of them out.")
     else:
         store = _keyed(call)
-    with _needing("serve"):
+    with _needing_extra():
         from filemem.serve.app import Service  # noqa: PLC0415
     answering = call.model(store.folder(user or "anyone"), model)
     if answering is None:
@@ -327,12 +327,12 @@ def _keyed(call: Context) -> StoreFolder:
 
 
 @contextlib.contextmanager
-def _needing(extra: str) -> Iterator[None]:
+def _needing_extra() -> Iterator[None]:
     """Say which extra brings a module that is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
-        raise missing_extra(str(error.name), extra) from None
+        raise missing_extra(str(error.name), "serve") from None
 
 
 def _serve(app: Any, host: str, port: int, path: str, **limits: int) -> None:

@@ -147,8 +147,8 @@ class Dispatcher:
             case "initialize":
                 return self._greeting(call.params)
             case "server/discover":
-                versions = {"supportedVersions": [*GREETED, REVISION]}
-                return {**versions, **self._offer(), **CACHING}
+                versions = [*GREETED, REVISION]
+                return {"supportedVersions": versions, **self._offer(), **CACHING}
             case "ping":
                 return {}
             case "tools/list":
@@ -188,12 +188,8 @@ class Dispatcher:
 
     def _called(self, name: str, arguments: Any) -> str:
         """Return the answer of a tool; `Error: …` for a call that is wrong."""
-        if name in writing.PARAMETERS and self._writes:
-            return self._written(name, arguments)
-        return self._toolbox.call(name, arguments)
-
-    def _written(self, name: str, arguments: Any) -> str:
-        """Return the answer of a tool that writes."""
+        if name not in writing.PARAMETERS or not self._writes:
+            return self._toolbox.call(name, arguments)
         try:
             done = writing.write(self._folder, name, arguments, self._now())
             return escape_controls(done)

@@ -16,12 +16,7 @@ from filemem.search.meaning import add_meaning
 from filemem.search.notes import search_notes
 from filemem.search.query import parse
 from filemem.search.reading import read_hits, with_facts, with_successors
-from filemem.search.results import (
-    Hit,
-    choose,
-    in_order,
-    merge_evidence,
-)
+from filemem.search.results import Hit, choose, in_order, merge_evidence
 from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.store.folder import CurrentConversation

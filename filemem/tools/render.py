@@ -44,8 +44,15 @@ _TELLS_WHEN = re.compile(
 """Other front matter is not read, as YAML takes as long as a grep."""
 
 
-def file_heading(folder: Folder, path: str, today: dt.date, *notes: str) -> str:
-    """Return the line over a file's lines: what became of it, and when it held."""
+def file_heading(folder: Folder, path: str, today: dt.date, asked: str = "") -> str:
+    """Return the line over a file's lines: what became of it, and when it held.
+
+    Args:
+        folder: whose memory.
+        path: of the file.
+        today: a file of a later day says so.
+        asked: the path by which it was asked for, if it was.
+    """
     told = ["archived" if is_archived(path) else ""]
     with contextlib.suppress(FilememError):
         if _TELLS_WHEN.search(folder.read(path, MAX_HEAD_BYTES)):
@@ -53,7 +60,9 @@ def file_heading(folder: Folder, path: str, today: dt.date, *notes: str) -> str:
             told[0] = validity.fate(front) or told[0]
             told.append(validity.held_note(front))
             told.append(validity.replaced_note(folder, front))
-    return _heading(path, when_of(path), today, *told, *notes)
+    if asked.removeprefix("./") not in ("", path):
+        told.append(f"moved from {asked}")
+    return _heading(path, when_of(path), today, *told)
 
 
 def _heading(path: str, when: FileDate | None, today: dt.date, *notes: str) -> str:
@@ -163,7 +172,7 @@ def page(
     lines: int | None,
     budget: int,
     today: dt.date,
-    note: str = "",
+    asked: str,
 ) -> str:
     """Return the numbered lines of a file, whole, as many as the budget holds.
 
@@ -177,14 +186,14 @@ def page(
         lines: how many; None for all.
         budget: in tokens.
         today: a file of a later day says so.
-        note: what the heading says, too.
+        asked: the path by which it was asked for.
 
     Raises:
         FilememError: there is no such line, or the file cannot be read.
     """
     dated = dated_lines(folder, path)
     total = len(dated.lines)
-    shown = [f"{file_heading(folder, path, today, note)}  {counted(total, 'line')}"]
+    shown = [f"{file_heading(folder, path, today, asked)}  {counted(total, 'line')}"]
     if not total:
         return f"{shown[0]}\n(no text)"
     check_line(path, line, total)
@@ -361,14 +370,14 @@ def _passage(hit: "Hit") -> str:
     """
     said = ""
     if hit.speaker:
-        parts = [escape_controls(hit.speaker)]
-        if hit.date and not (hit.when and hit.date == hit.when.date):
-            parts.append(str(hit.date))
-        if hit.time and (
-            len(parts) > 1 or not (hit.when and hit.time == hit.when.time)
-        ):
-            parts.append(hit.time)
-        said = f"{' '.join(parts)}: "
+        day = str(hit.date or "")
+        time = hit.time
+        if hit.when and hit.date == hit.when.date:
+            day = ""
+            if time == hit.when.time:
+                time = ""
+        parts = (escape_controls(hit.speaker), day, time)
+        said = f"{' '.join(filter(None, parts))}: "
     lines = hit.excerpt.split("\n")
     shown = [line_text(line, hit.date, hit.path, hit.line) for line in lines]
     text = "\n      ".join(shown)

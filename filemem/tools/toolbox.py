@@ -179,11 +179,9 @@ class Toolbox:
             FilememError: there is no such file or line.
         """
         where = self._folder.locate(path)
-        is_moved = path.removeprefix("./") != where
-        note = f"moved from {path}" if is_moved else ""
         budget = self._config.open_tokens
         today = self._now().date()
-        shown = render.page(self._folder, where, line, lines, budget, today, note)
+        shown = render.page(self._folder, where, line, lines, budget, today, path)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
         return shown
