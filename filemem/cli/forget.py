@@ -6,9 +6,20 @@ from typing import Any
 import click
 
 from filemem import jobs
-from filemem.chat.phrases import ASKS_TO_DELETE, NONE_DELETED, NONE_FOUND, said_to
+from filemem.chat.phrases import (
+    ASKS_TO_DELETE,
+    NONE_DELETED,
+    NONE_FOUND,
+    said_to,
+)
 from filemem.cli.context import Context, dry_run_option, prints, split_line
-from filemem.cli.output import Output, Progress, at_terminal, confirmed, say_dim
+from filemem.cli.output import (
+    Output,
+    Progress,
+    at_terminal,
+    confirmed,
+    say_dim,
+)
 from filemem.errors import FilememError, NotFound
 from filemem.forget import purge
 from filemem.forget.delete import plan_whole_user

@@ -71,13 +71,22 @@ def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
 
 
 def event_days(front: Mapping[str, Any]) -> DayRange | None:
-    """Return the days of the event that a file tells of; None if it is of none."""
+    """Return the days of the event that a file tells of; None if it is of none.
+
+    Args:
+        front: the well-formed values of its front matter.
+    """
     day = _day(front, "day")
     return DayRange(day, _day(front, "valid_until") or day) if day else None
 
 
 def is_past(entry: "IndexedFile", day: dt.date) -> bool:
-    """Say whether another memory has replaced one by a day, or it is deprecated."""
+    """Say whether another memory has replaced one by a day, or it is deprecated.
+
+    Args:
+        entry: the memory's file.
+        day: on which it would have to hold; what is replaced later is not past yet.
+    """
     return held_days(entry).last < day.toordinal() and bool(fate(entry.particulars))
 
 
