@@ -167,8 +167,8 @@ class Dispatcher:
         if version not in GREETED:
             version = GREETED[-1]
         self._greeted = version
-        server = {"serverInfo": _server_info()[SERVER_KEY]}
-        return {"protocolVersion": version, **server, **self._offer()}
+        server = _server_info()[SERVER_KEY]
+        return {"protocolVersion": version, "serverInfo": server, **self._offer()}
 
     def _offer(self) -> Message:
         """Return what the server can do, and how its tools are to be used."""

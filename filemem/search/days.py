@@ -82,7 +82,7 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
 
     A day or month without a year is the one that the memory knows. Relative days count
     from `today` or, if all of them are past and no memory is of one, from the newest
-    memory.
+    memory, if one is then. What is to come counts from today alone.
 
     Args:
         question: its text.
@@ -90,8 +90,14 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
         today: the day on which it is asked.
     """
     newest = _newest_day(corpus, today)
-    counted_from = _counted_from(question, corpus, today, newest)
-    mentions = dates.mentioned(question, counted_from or today)
+    counted_from = None
+    mentions = dates.mentioned(question, today)
+    is_to_come = any(mention.span.start > today for mention in mentions)
+    if not (is_to_come or _any_dated(corpus, mentions)):
+        from_newest = dates.mentioned(question, newest)
+        if _any_dated(corpus, from_newest):
+            counted_from = newest
+            mentions = from_newest
     in_simplified = terms.simplified(question)  # as long, so that places hold for both
     if not mentions:
         return _vague_days(question, in_simplified, today, newest)
@@ -139,27 +145,6 @@ def _vague_days(
         return NamedDays((days,), (piece,))
     first = max(FIRST_DAY, newest.toordinal() - reach)
     return NamedDays((DayRange(first, last),), (piece,), (piece,))
-
-
-def _counted_from(
-    question: str, corpus: Corpus, today: dt.date, newest: dt.date
-) -> dt.date | None:
-    """Return the newest memory's day if days count from that; None if from today.
-
-    They do if the memory ends before all that a question names as of today. What is to
-    come counts from today alone.
-
-    Args:
-        question: its text.
-        corpus: the files with their days.
-        today: the day on which it is asked.
-        newest: the day of the newest memory.
-    """
-    mentions = dates.mentioned(question, today)
-    is_to_come = any(mention.span.start > today for mention in mentions)
-    if is_to_come or _any_dated(corpus, mentions):
-        return None
-    return newest if _any_dated(corpus, dates.mentioned(question, newest)) else None
 
 
 def _any_dated(corpus: Corpus, mentions: Iterable[Mention]) -> bool:
@@ -252,6 +237,11 @@ def _up_to(question: str, first: int, last: Mention) -> DayRange:
 
     `February` is the first that follows: it is read anew as of the first day if all
     that it names comes before.
+
+    Args:
+        question: its text.
+        first: the first day.
+        last: the mention.
     """
     spans = list(last.spans)
     for mention in dates.mentioned(question, dt.date.fromordinal(first)):
@@ -262,7 +252,13 @@ def _up_to(question: str, first: int, last: Mention) -> DayRange:
 
 
 def _joined(question: str, first: Mention, last: Mention) -> bool:
-    """Say whether two mentions are the ends of one range."""
+    """Say whether two mentions are the ends of one range.
+
+    Args:
+        question: its text.
+        first: the mention that stands before the other.
+        last: the one that follows it.
+    """
     if _TO.fullmatch(question, first.end, last.start):
         return True
     if not _AND.fullmatch(question, first.end, last.start):

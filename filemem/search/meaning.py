@@ -25,7 +25,6 @@ class Meant:
 def add_meaning(
     request: SearchRequest,
     index: Index,
-    question: str,
     matches: list[Ranked],
     scores: WordScores,
 ) -> Meant:
@@ -38,7 +37,6 @@ def add_meaning(
     Args:
         request: what is asked.
         index: whose vectors are asked.
-        question: its text.
         matches: those found by words, the best first.
         scores: what the words count.
     """
@@ -52,7 +50,7 @@ def add_meaning(
         return Meant(matches)
     likely = [match.number for match in matches]
     try:
-        likeness = known.likeness(index, corpus, question, likely)
+        likeness = known.likeness(index, corpus, request.query.text, likely)
     except FilememError as error:
         return Meant(matches, f"{error} Found by words alone.")
     gains: dict[int, float] = {}

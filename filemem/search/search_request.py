@@ -1,7 +1,6 @@
 """What one search is asked, and over which passages."""
 
 import datetime as dt
-import functools
 from dataclasses import dataclass
 
 from filemem.index import Corpus, IndexedFile
@@ -40,10 +39,12 @@ class SearchRequest:
 
     def file_weight(self, entry: IndexedFile) -> float:
         """Return what a file counts: less if it is archived, or does not hold then."""
+        now = self.today.toordinal()
+        days = self.query.days or (DayRange(now, now),)
         weight = 1.0
         if entry.archived:
             weight *= self.weights.archived
-        if not any(map(validity.held_days(entry).overlaps, self._days)):
+        if not any(map(validity.held_days(entry).overlaps, days)):
             weight *= self.weights.lapsed
         return weight
 
@@ -67,9 +68,3 @@ class SearchRequest:
             now = self.today.toordinal()
             days = tuple(asked for asked in days if asked.last > now)
         return entry.passages_naming(days)
-
-    @functools.cached_property
-    def _days(self) -> tuple[DayRange, ...]:
-        """The days that the question names, else today."""
-        now = self.today.toordinal()
-        return self.query.days or (DayRange(now, now),)

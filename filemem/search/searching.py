@@ -90,7 +90,7 @@ def search_files(
     candidates = find_candidates(request, max(MAX_FILES, limit or 0))
     scores = score_words(request, candidates)
     by_words = rank(request, candidates, scores)
-    meant = add_meaning(request, index, question, by_words, scores)
+    meant = add_meaning(request, index, by_words, scores)
     count = max(READ_MATCHES, 2 * (limit or 0))
     best = with_facts(corpus, meant.matches, count)
     to_read = with_successors(request, best)
