@@ -126,13 +126,17 @@ class LearnLog:
 
     def add(self, entries: list[dict[str, Any]]) -> None:
         """Append lines, each in one of the forms above, durably and in one go."""
-        if self._held_back is not None:
+        if not entries:
+            return
+        with self.folder.locked():  # so that no thread adds while another ends its go
+            if self._held_back is None:
+                self._log.add(entries)
+                self.read_on()
+                return
             self._held_back += entries
-            for entry in entries:
-                self._take_in(entry)
-        elif entries:
-            self._log.add(entries)
-            self.read_on()
+            with self._lock:
+                for entry in entries:
+                    self._take_in(entry)
 
     @contextlib.contextmanager
     def in_one_go(self) -> Iterator[None]:
