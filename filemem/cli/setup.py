@@ -167,7 +167,7 @@ def import_command(
     yield from _first("would add" if dry else "added", _named(taken.added))
     yield from _first("would update" if dry else "updated", _named(taken.updated))
     yield from _first("note:", skipped)
-    kinds = sorted((+taken.left_out).items())
+    kinds = sorted(taken.left_out.items())
     if kinds:
         told = ", ".join(counted(number, kind) for kind, number in kinds)
         yield f"left out: {told}"

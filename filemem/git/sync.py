@@ -191,9 +191,7 @@ def _is_on_this_machine(url: str) -> bool:
 
     That is a `file:` URL, and one without a colon before its first slash.
     """
-    if url.lower().startswith("file:"):
-        return True
-    return ":" not in url.partition("/")[0]
+    return url.lower().startswith("file:") or ":" not in url.partition("/")[0]
 
 
 # -- merging -------------------------------------------------------------------------

@@ -368,8 +368,7 @@ class Intake:
         if fingerprint != taken:
             self._report_secrets(note.path)
         if imported and not place:
-            why = "imported before and deleted or moved since; left so"
-            self.skip(note.path, why)
+            self.skip(note.path, "imported before and deleted or moved since; left so")
             return
         if place and (here == text or fingerprint == taken):
             self._met(self.report.unchanged, place)

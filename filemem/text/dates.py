@@ -191,11 +191,7 @@ def nearest(mention: Mention, today: date) -> Span:
     return min(mention.spans, key=lambda span: abs((span.start - today).days))
 
 
-def parse_bound(
-    text: str,
-    today: date,
-    end: bool,
-) -> date:
+def parse_bound(text: str, today: date, end: bool) -> date:
     """Return a day of what `after` or `before` names.
 
     Args:

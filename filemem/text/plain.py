@@ -56,12 +56,7 @@ def _spelt(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def nearest(
-    given: str,
-    known: Iterable[str],
-    most: int,
-    ratio: float,
-) -> list[str]:
+def nearest(given: str, known: Iterable[str], most: int, ratio: float) -> list[str]:
     """Return those of some names that are spelt nearly so, the nearest first.
 
     Args:
@@ -72,12 +67,7 @@ def nearest(
     """
     import difflib  # noqa: PLC0415  hardly ever needed, and slow to load
 
-    return difflib.get_close_matches(
-        given,
-        known,
-        most,
-        ratio,
-    )
+    return difflib.get_close_matches(given, known, most, ratio)
 
 
 def first_few(items: Iterable[str], most: int = 3) -> str:
@@ -87,11 +77,7 @@ def first_few(items: Iterable[str], most: int = 3) -> str:
     return ", ".join(map(one_line, names[:most])) + more
 
 
-def counted(
-    number: int,
-    noun: str,
-    several: str = "",
-) -> str:
+def counted(number: int, noun: str, several: str = "") -> str:
     """Return a number with its noun: `1 source`, `1,200 sources`.
 
     Args:
