@@ -356,6 +356,7 @@ class User:
         importance: int | None = None,
         pinned: bool = False,
         tags: Iterable[str] = (),
+        on: dt.date | str = "",
         today: dt.date | None = None,
         with_secrets: bool = False,
     ) -> Memory:
@@ -369,13 +370,15 @@ class User:
             importance: from 1 to 10.
             pinned: it never fades.
             tags: of yours.
+            on: the day of the event or plan that it tells of; text may be a month.
             today: the fact's day, or moment.
             with_secrets: keep them.
 
         Raises:
-            FilememError: the text is empty, or the importance not from 1 to 10.
+            FilememError: the text is empty, the importance not from 1 to 10, or `on`
+                no day.
         """
-        asked = Asked(text, importance=importance, pinned=pinned, tags=tags)
+        asked = Asked(text, None, importance, pinned, tags, str(on))
         [path] = self._remembered([asked], today, with_secrets=with_secrets)
         return self.open_file(path)
 

@@ -39,11 +39,12 @@ from filemem.text.plain import one_line
 @click.option(
     "--tag", "tags", multiple=True, metavar="TAG", help="May be given several times."
 )
+@click.option("--on", metavar="DATE", help="The day of the event or plan it tells of.")
 @with_secrets_option
 @new_option
 @prints
 def remember_command(
-    call: Context, text: tuple[str, ...], with_secrets: bool, **how: Any
+    call: Context, text: tuple[str, ...], on: str | None, with_secrets: bool, **how: Any
 ) -> Output:
     """Keep one fact.
 
@@ -52,7 +53,7 @@ def remember_command(
     told so, unless you give --with-secrets.
 
     Example: filemem remember 'Prefers oolong tea.'"""
-    asked = remember.Asked(" ".join(text), **how)
+    asked = remember.Asked(" ".join(text), on=on or "", **how)
     user = call.writer()
     done = jobs.remembered(user, [asked], call.now, with_secrets=with_secrets)
     said, *notes = remember.told(done)

@@ -20,6 +20,7 @@ from filemem.store.gate import Gate
 from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import Memory
 from filemem.store.paths import Kind, live
+from filemem.text.dates import parse_bound
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
 
@@ -39,6 +40,8 @@ class Asked:
         importance: from 1 to 10.
         pinned: whether it never fades.
         tags: of the person's.
+        on: the day of the event or plan that it tells of, or its month or a few days,
+            as people write them; '' for none.
         source: `path:line` of the turn that says it, if it was said in a conversation.
         replaces: the path of a fact that it supersedes, as does a fact that says it
             already.
@@ -51,6 +54,7 @@ class Asked:
     importance: int | None = None
     pinned: bool = False
     tags: Iterable[str] = ()
+    on: str = ""
     source: str = ""
     replaces: str = ""
     id: str = ""
@@ -128,11 +132,31 @@ def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
         day=asked.day or today,
         sources=(asked.source,) if asked.source else (),
         origins=((f"id:{asked.id}", digest(text)),) if asked.id else (),
-        front=_front(gate, asked),
+        front=_front(gate, asked) | _days(asked.on, today),
         body=body,
         action=Action.SUPERSEDE if asked.replaces else Action.ADD,
         targets=(asked.replaces,) if asked.replaces else (),
     )
+
+
+def _days(on: str, today: dt.date) -> dict[str, dt.date]:
+    """Return the first and the last day of an event, as front matter.
+
+    Args:
+        on: its days, as people write them; '' for none.
+        today: the day from which words such as `next week` count.
+
+    Raises:
+        FilememError: no day is meant.
+    """
+    if not on:
+        return {}
+    try:
+        first = parse_bound(on, today, end=False)
+        last = parse_bound(on, today, end=True)
+    except ValueError as error:
+        raise FilememError(str(error)) from None
+    return {"day": first} if first == last else {"day": first, "valid_until": last}
 
 
 def _front(gate: Gate, asked: Asked) -> dict[str, Any]:

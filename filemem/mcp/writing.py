@@ -40,8 +40,13 @@ def write(folder: Folder, name: str, arguments: dict[str, Any], at: dt.datetime)
     cited = REFERENCE.match(path)
     if cited:  # a search shows it with a line
         path = cited["path"]
-    importance = known.get("importance")
-    asked = Asked(known["text"], importance=importance, tags=[TAG], replaces=path)
+    asked = Asked(
+        known["text"],
+        importance=known.get("importance"),
+        tags=[TAG],
+        on=known.get("on", ""),
+        replaces=path,
+    )
     done = remembered(folder, [asked], at, TAG)
     return "\n".join(remember.told(done))
 

@@ -129,3 +129,27 @@ def test_a_plan_is_on_the_day_that_it_is_for(
     ben = Store(tmp_path).user("ben")
     ben.remember(text, today=dt.date(2026, 9, 1))
     assert timeline(ben._folder)[0] == (day, text)
+
+
+def test_what_is_remembered_is_on_the_days_that_it_is_given(tmp_path: Path) -> None:
+    """A month has its first and its last, and each is answered by it."""
+    ann = Store(tmp_path).user("ann")
+    ann.remember(
+        "Trip to Japan.",
+        on="2026-12",
+        today=dt.date(2026, 11, 27),
+    )
+    ann.remember(
+        "Dentist.",
+        on=dt.date(2027, 1, 4),
+        today=dt.date(2026, 11, 27),
+    )
+    with pytest.raises(FilememError, match="not a date"):
+        ann.remember("Never.", on="some day")
+    asked = {"15 December 2026": "Trip to Japan.", "4 January 2027": "Dentist."}
+    for day, text in asked.items():
+        [hit] = ann.search_files(
+            f"What is on {day}?",
+            today=dt.date(2026, 11, 27),
+        )
+        assert hit.text == text
