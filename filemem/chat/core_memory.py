@@ -24,6 +24,10 @@ from filemem.store.paths import PROFILE, Kind
 from filemem.store.profile_sections import BEGIN, END, HEADING, under
 from filemem.text.plain import clip_tokens, count_tokens, one_line
 
+WISHES_WAIT = (
+    "What {} says on how to talk with you is read as data, as this store only lies"
+    " here; if it is yours, name it with --store or FILEMEM_STORE."
+)
 MAX_PREFERENCES_TOKENS = 600  # of all of them
 
 
@@ -132,12 +136,14 @@ def preferences(folder: Folder, today: dt.date) -> list[str]:
         today: the day on which a lesson must hold.
 
     Returns:
-        Each wish once; those are left out that come after MAX_PREFERENCES_TOKENS.
+        Each wish once; those are left out that are longer than MAX_FACT_CHARS, or come
+        after MAX_PREFERENCES_TOKENS.
     """
-    wishes = dict.fromkeys([*_lessons(folder, today), *_profile_wishes(folder)])
     kept = []
     spent = 0
-    for wish in wishes:
+    for wish in _wishes(folder, today):
+        if len(wish) > MAX_FACT_CHARS:
+            continue
         spent += count_tokens(wish)
         if spent > MAX_PREFERENCES_TOKENS:
             break
@@ -145,8 +151,43 @@ def preferences(folder: Folder, today: dt.date) -> list[str]:
     return kept
 
 
+def unheard(folder: Folder, today: dt.date) -> dict[str, str]:
+    """Return the wishes that stand and for which prompts have no room.
+
+    Args:
+        folder: whose wishes.
+        today: the day on which a lesson must hold.
+
+    Returns:
+        The path of each.
+    """
+    wishes = _wishes(folder, today)
+    for wish in preferences(folder, today):
+        del wishes[wish]
+    return wishes
+
+
+def wait_for_a_name(folder: Folder, today: dt.date) -> bool:
+    """Tell whether wishes stand in a store that was neither named nor begun here.
+
+    They are read as data there.
+    """
+    return not folder.is_own and bool(preferences(folder, today))
+
+
+def _wishes(folder: Folder, today: dt.date) -> dict[str, str]:
+    """Return the path of each wish: the newest first, then the profile's."""
+    wishes: dict[str, str] = {}
+    for path in _lessons(folder, today):
+        for wish in _lesson(folder, path):
+            wishes.setdefault(wish, path)
+    for wish in _profile_wishes(folder):
+        wishes.setdefault(wish, PROFILE)
+    return wishes
+
+
 def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
-    """The wishes in lessons that hold today, those of the newest file first."""
+    """The paths of the lessons that hold today, the newest first."""
     lessons = []
     for entry in index.of(folder).corpus().files:
         if entry.kind == Kind.LESSONS and not entry.archived:
@@ -154,7 +195,7 @@ def _lessons(folder: Folder, today: dt.date) -> Iterator[str]:
     lessons.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
     for entry in lessons:
         if held_days(entry).holds(today.toordinal()):
-            yield from _lesson(folder, entry.path)
+            yield entry.path
 
 
 def _lesson(folder: Folder, path: str) -> Iterator[str]:
@@ -167,9 +208,7 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
         # One of an earlier version quotes a turn, which may be another's.
         quoted = turns(memory.lines, memory.front_end, memory.day)
         for passage in quoted or memory.passages:
-            is_own = passage.speaker.casefold() in names
-            is_short = len(passage.text) <= MAX_FACT_CHARS
-            if is_own and is_short:
+            if passage.speaker.casefold() in names:
                 yield wish_of(" ".join(passage.text.split()))
 
 
@@ -181,8 +220,7 @@ def _profile_wishes(folder: Folder) -> Iterator[str]:
     with contextlib.suppress(FilememError):
         for line in under(folder.memory(PROFILE).lines, "talk"):
             wish = wish_of(line)
-            is_short = 0 < len(wish) <= MAX_FACT_CHARS
-            if is_short and not SOURCE_MARK.search(line):
+            if wish and not SOURCE_MARK.search(line):
                 yield wish
 
 

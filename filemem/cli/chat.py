@@ -12,7 +12,7 @@ import click
 
 from filemem import index
 from filemem.chat.conversation import Conversation
-from filemem.chat.core_memory import preferences
+from filemem.chat.core_memory import WISHES_WAIT, wait_for_a_name
 from filemem.chat.phrases import said_to
 from filemem.cli.context import (
     Context,
@@ -82,10 +82,6 @@ WAITING = (
     "等待模型閱讀的對話：{}段。可用 /remember 內容 記下事實。",
 )
 READ_ONLY = "{} cannot be written, so nothing of this is kept."
-WISHES_WAIT = (
-    "What {} says on how to talk with you is read as data, as this store only lies"
-    " here; if it is yours, name it with --store or FILEMEM_STORE."
-)
 NO_WRITER = (
     "A model changes no memory, whatever it says; /remember, /forget and /edit do."
 )
@@ -386,7 +382,7 @@ def chat_command(
         talk.go_off_the_record()
     elif how["off"]:
         talk.go_off_the_record()
-    if _has_wishes_that_wait(talk):
+    if not talk.offline and wait_for_a_name(talk.user, call.now.date()):
         screen.aside(WISHES_WAIT.format(one_line(talk.user.root)))
     chat = Chat(call, talk, screen)
     ended = ""
@@ -416,14 +412,6 @@ def _conversation(
         user = call.writer()
     model = call.model(user, how["model"]) or OfflineModel()
     return Conversation(user, model, call.clock, going_on)
-
-
-def _has_wishes_that_wait(talk: Conversation) -> bool:
-    """Return whether wishes stand in a store that was neither named nor begun here."""
-    user = talk.user
-    if talk.offline or user.is_own or not user.exists():
-        return False
-    return bool(preferences(user, talk.now().date()))
 
 
 def _prompt(talk: Conversation, message: str) -> Row:

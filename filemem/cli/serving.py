@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from filemem.chat.core_memory import WISHES_WAIT, wait_for_a_name
 from filemem.cli.context import Context, model_option, new_option, pass_call, prints
 from filemem.cli.output import Output, Safe, confirmed, say, say_dim
 from filemem.errors import FilememError, NotFound, in_words, missing_extra
@@ -53,6 +54,17 @@ host_option = click.option(
 def _opened(call: Context) -> StoreFolder:
     """Return the store to serve; a named one is begun, if agreed to."""
     return call.begin_store() if call.named_store else call.open_store()
+
+
+def _tell_whose(call: Context, user: Folder) -> None:
+    """Say how to say that a store is one's own, where wishes in it are data.
+
+    Args:
+        call: the command that serves it.
+        user: whose wishes.
+    """
+    if wait_for_a_name(user, call.now.date()):
+        say_dim(WISHES_WAIT.format(one_line(user.root)))
 
 
 def _command(user: Folder, *words: str) -> list[str]:
@@ -94,11 +106,14 @@ def mcp_command(call: Context, http: bool, host: str, port: int, write: bool) ->
         with _needing_extra():
             from filemem.mcp.http import PATH, Endpoint  # noqa: PLC0415
         local = host in LOOPBACK
+        for name in store.users():
+            _tell_whose(call, store.folder(name))
         endpoint = Endpoint(store, call.clock, write=write, local=local)
         _serve(endpoint.app(), host, port, PATH)
         return
     _opened(call)
     user = call.writer(begins=False)
+    _tell_whose(call, user)
     if sys.stdin.isatty():
         say_dim(
             "This waits for a client's JSON on standard input; to set one up:"
@@ -308,6 +323,8 @@ def serve_command(
     def log(line: str) -> None:
         say_dim(f"{call.clock():%T} {line}")
 
+    for name in store.users():
+        _tell_whose(call, store.folder(name))
     service = Service(store, answering, call.clock, log, open_to=user, **limits)
     _serve(service.app(), host, port, "/v1", connections=connections)
 

@@ -1,14 +1,17 @@
 """Every problem in a user's files, each with its remedy."""
 
 import contextlib
+import datetime as dt
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from filemem.chat.core_memory import unheard
 from filemem.errors import FilememError, Problem
 from filemem.learn import profile
 from filemem.store import saved_over
 from filemem.store.config import ConfigError
+from filemem.store.facts import MAX_FACT_CHARS
 from filemem.store.fields import texts
 from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
 from filemem.store.memory import (
@@ -49,6 +52,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     found = list(strays(folder))
     found += _saved_over(folder)
     found += _long_profile(folder)
+    found += _unheard(folder)
     for done, path in enumerate(paths, 1):
         progress(done, len(paths))
         found += _conflict_copy(path)
@@ -75,6 +79,14 @@ def _long_profile(folder: Folder) -> Iterator[Problem]:
         what = f"{over:,} tokens longer than prompts have room for"
         remedy = "shorten it, or have your model choose what stays: filemem maintain"
         yield Problem(PROFILE, 1, what, remedy)
+
+
+def _unheard(folder: Folder) -> Iterator[Problem]:
+    """Yield each wish of the person's for which prompts have no room."""
+    remedy = f"say it in {MAX_FACT_CHARS} characters, or delete others"
+    for wish, path in unheard(folder, dt.date.today()).items():
+        what = f"prompts have no room for this wish: {one_line(wish, 60)}"
+        yield Problem(path, 1, what, remedy)
 
 
 def _conflict_copy(path: str) -> Iterator[Problem]:

@@ -13,6 +13,7 @@ from filemem.chat.conversation import Conversation
 from filemem.chat.listener import ToolCalled
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
+from filemem.overview import problems
 from filemem.store.folder import Folder
 from filemem.store.users import StoreFolder
 
@@ -122,6 +123,30 @@ def test_wishes_stand_in_the_instructions_the_newest_first_then_the_person_s_lin
     )
     assert "wishes to be talked with" in told and "Ghent" not in told
     assert [text.count("- No lists.") for _, text in sections(ann)] == [0, 1, 0]
+    assert problems(ann) == []
+
+
+def test_a_wish_for_which_prompts_have_no_room_is_a_problem(ann: Folder) -> None:
+    """One that is too long, and those behind too many."""
+    lesson(
+        ann,
+        "3-long",
+        "Be kind. " + "And very " * 50,
+    )
+    for n in range(9):
+        patient = "be very patient " * 20
+        lesson(
+            ann,
+            f"2-{n}",
+            f"{n}: {patient}",
+        )
+    told = instructions(ann)
+    assert "Be kind" not in told
+    found = str(problems(ann))
+    assert "no room for this wish: Be kind." in found
+    shown = told.count(": be very patient")
+    assert 0 < shown < 9
+    assert found.count("no room") == 1 + (9 - shown) + 1
 
 
 def test_a_wish_in_the_instructions_does_not_stand_beside_the_message_too(
