@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -49,6 +49,20 @@ host_option = click.option(
     show_default=True,
     help="The address to listen on.",
 )
+
+
+def _limit(*names: str, default: int, help: str) -> Callable[[Any], Any]:
+    """Return an option of serve for a limit, a whole number from 1.
+
+    Args:
+        names: of the option.
+        default: how many there are where it is not given.
+        help: what it limits.
+    """
+    number = click.IntRange(1)
+    return click.option(
+        *names, default=default, show_default=True, type=number, help=help
+    )
 
 
 def _opened(call: Context) -> StoreFolder:
@@ -249,42 +263,20 @@ def install_command(
     "--port", default=8765, show_default=True, type=PORT, help="0 takes a free one."
 )
 @model_option
-@click.option(
-    "--answers",
-    default=64,
-    show_default=True,
-    type=click.IntRange(1),
-    help="How many may be under way; later ones wait.",
-)
-@click.option(
+@_limit("--answers", default=64, help="How many may be under way; later ones wait.")
+@_limit(
     "--answers-per-user",
     "answers_of_user",
     default=8,
-    show_default=True,
-    type=click.IntRange(1),
     help="How many for one user; later ones are refused.",
 )
-@click.option(
+@_limit(
     "--connections",
     default=500,
-    show_default=True,
-    type=click.IntRange(1),
     help="How many at once; later ones are told to come again.",
 )
-@click.option(
-    "--request-mb",
-    default=20,
-    show_default=True,
-    type=click.IntRange(1),
-    help="How large a request may be, in MB.",
-)
-@click.option(
-    "--body-seconds",
-    default=30,
-    show_default=True,
-    type=click.IntRange(1),
-    help="In which a request must have come.",
-)
+@_limit("--request-mb", default=20, help="How large a request may be, in MB.")
+@_limit("--body-seconds", default=30, help="In which a request must have come.")
 @new_option
 @pass_call
 def serve_command(
