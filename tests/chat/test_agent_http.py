@@ -12,7 +12,17 @@ from typing import Any
 
 import pytest
 from programs import lay
-from scripted_server import Answer, ScriptedServer, Step, calls, cut, fail, hang, say
+from scripted_server import (
+    Answer,
+    ScriptedServer,
+    Step,
+    calls,
+    cut,
+    deltas,
+    fail,
+    hang,
+    say,
+)
 
 from filemem import Store
 from filemem.chat.conversation import (
@@ -574,6 +584,28 @@ def test_a_line_from_later_than_today_says_so(
     ):
         told = talk.conversation.tools.call(tool, json.dumps(asked))
         assert f"{later}  Mon  later than today" in told
+
+
+def test_what_an_endpoint_puts_into_a_message_goes_back_to_it(
+    talk: Talk, server: ScriptedServer
+) -> None:
+    """It refuses a tool's answer without its own reasoning and signature."""
+    state = {"extra_content": {"google": {"thought_signature": "SIG=="}}}
+    function = {"name": "grep", "arguments": '{"pattern": "tea"}'}
+    call = {"index": 0, "id": "c1", "type": "function", "function": function, **state}
+    asks = {"reasoning_content": "Hm.", "tool_calls": [call]}
+
+    def answer(body: dict[str, Any]) -> Any:
+        sent = [one for one in body["messages"] if one.get("tool_calls")]
+        if not sent:
+            return deltas(asks)._replace(finish="tool_calls")
+        is_whole = sent[0].get("reasoning_content") == "Hm."
+        if is_whole and sent[0]["tool_calls"][0].items() >= state.items():
+            return say("Oolong.")
+        return fail(400, "thought_signature is missing")
+
+    server.default = answer
+    assert talk.say("Which tea?") == "Oolong."
 
 
 def test_the_nearest_three_stand_beside_a_message_however_long_they_are(
