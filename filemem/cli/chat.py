@@ -182,7 +182,8 @@ class Chat:
             waiting = {turn.session.path for turn in turns}
             told += self._said(WAITING).format(len(waiting))
         self._screen.aside(told)
-        vectors.catch_up(index.of(talk.user))
+        if talk.offline:  # else the process that reads makes the vectors, too
+            vectors.catch_up(index.of(talk.user))
 
     def _say_what_answers(self) -> None:
         """Say what a model does not do, or why answers are quotes.
