@@ -64,7 +64,12 @@ def _waits(folder: Folder, ended: Ended) -> bool:
 
 
 def leave_news(folder: Folder, told: str) -> None:
-    """Leave news for the next chat, behind what was left before."""
+    """Leave news for the next chat, behind what was left before.
+
+    A folder that was moved away meanwhile is not begun anew for it.
+    """
+    if not folder.exists():
+        return
     with folder.locked():
         line = one_line(f"{_news(folder)} {told}", MAX_NEWS_CHARS)
         files.write(folder.bookkeeping(NEWS), f"{line}\n".encode("utf-8", "replace"))

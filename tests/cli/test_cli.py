@@ -621,7 +621,7 @@ SLOW |= {"difflib", "_hashlib", "subprocess"}
         ("--help", HEAVY),
         ("list", HEAVY),
         ("users", HEAVY),
-        ("check", HEAVY),
+        ("check", HEAVY - {"sqlite3"}),  # it looks which wishes a prompt has
         ("search oolong", HEAVY - {"sqlite3"}),  # which has the stems
         ("grep kettle", HEAVY | SLOW),  # of no file that says when it held
     ],
