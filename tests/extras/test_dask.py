@@ -95,7 +95,7 @@ def test_the_next_run_asks_a_model_again_that_failed(
     person.keep(str(store), model="test", base_url=server.base_url)
     for server.default, asked in (
         (fail(400, "out of order"), {1, 2}),
-        (say('{"facts": []}'), {2 * len(TOWNS)}),  # to read, and to summarise
+        (say('{"facts": []}'), {3 * len(TOWNS)}),  # to read; to summarise, twice
     ):
         server.forget()
         told = maintain(store, "--scheduler", scheduler)

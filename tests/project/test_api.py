@@ -742,6 +742,7 @@ filemem.Sture
     agents = (ROOT / "docs/agents.md").read_text(encoding="utf-8")
     # What the frameworks have is Any where they are not installed.
     given = '# mypy: disable-error-code="no-any-return,untyped-decorator"\n'
+    given += "# pyright: reportMissingImports=false\n"
     given += "from typing import Any\n\nmodel: Any = None\n"
     recipes = re.findall(r"(?ms)^```python\n(.*?)^```$", agents)
     blocks = [code, first + agent, *BLOCKS, *(given + one for one in recipes)]
