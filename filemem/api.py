@@ -378,7 +378,13 @@ class User:
             FilememError: the text is empty, the importance not from 1 to 10, or `on`
                 no day.
         """
-        asked = Asked(text, None, importance, pinned, tags, str(on))
+        asked = Asked(
+            text,
+            importance=importance,
+            pinned=pinned,
+            tags=tags,
+            on=str(on),
+        )
         [path] = self._remembered([asked], today, with_secrets=with_secrets)
         return self.open_file(path)
 
@@ -532,7 +538,8 @@ class User:
     def check(self) -> list[Problem]:
         """Return every problem in the files, each with its remedy."""
         in_git = History(self._folder).problems()
-        return sorted(in_git + overview.problems(self._folder))
+        today = self.now().date()
+        return sorted(in_git + overview.problems(self._folder, today))
 
     # -- recall ------------------------------------------------------------------------
 
@@ -731,6 +738,7 @@ class User:
         return replace(report, waiting=waiting, why=why) if waiting else report
 
     def _unread_without_model(self) -> Waits:
+        """Say why conversations wait where no model was given to the job."""
         if config.unanswered(self._folder.store):
             return Waits.NOT_CONFIRMED
         return Waits.NO_MODEL

@@ -496,11 +496,19 @@ def check(
     *,
     okf: bool = False,
 ) -> list[JobDone]:
-    """Tell every problem in the files, or with `okf` why they are no bundle."""
+    """Tell every problem in the files.
+
+    Args:
+        folder: whose files.
+        at: the moment that counts as now.
+        progress: told how many files have been, of how many.
+        okf: tell why the files are no bundle of the Open Knowledge Format instead.
+    """
     if okf:
         found = bundle_problems(folder)
     else:
-        found = History(folder).problems() + overview.problems(folder, progress)
+        found = History(folder).problems()
+        found += overview.problems(folder, at.date(), progress)
     return [JobDone("", [str(one)], one._asdict()) for one in found]
 
 

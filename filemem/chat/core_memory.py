@@ -56,20 +56,18 @@ def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
         today: the day on which a wish must hold, and what is told must not be over.
     """
     wishes = preferences(folder, today) if folder.is_own else []
-    lines: list[str] = []
-    told: set[str] = set()
     try:
-        told = _read_profile(folder, today, wishes, lines)
+        text, told = _read_profile(folder, today, wishes)
+    except NotFound:
+        text, told = _Profile("", frozenset())
     except FilememError as error:
-        if not isinstance(error, NotFound):
-            lines.append(str(error))
-    text = "\n".join(lines)
+        text, told = _Profile(str(error), frozenset())
     limit = config.of(folder).profile_tokens
     profile = clip_tokens(text, limit)
     if profile != text:
         profile += f"\n[cut at {limit:,} tokens; open {PROFILE} shows all of it]"
-        told = set()
-    return CoreMemory(_instructions(folder, wishes), profile, frozenset(told))
+        told = frozenset()
+    return CoreMemory(_instructions(folder, wishes), profile, told)
 
 
 def _instructions(folder: Folder, wishes: list[str]) -> str:
@@ -82,10 +80,15 @@ def _instructions(folder: Folder, wishes: list[str]) -> str:
     return told.replace("{preferences}", listed)
 
 
-def _read_profile(
-    folder: Folder, today: dt.date, wishes: list[str], shown: list[str]
-) -> set[str]:
-    """Read the profile as a prompt has it: each line with its number.
+class _Profile(NamedTuple):
+    """The profile's text, and the paths of the memories behind its lines."""
+
+    text: str
+    told: frozenset[str]
+
+
+def _read_profile(folder: Folder, today: dt.date, wishes: list[str]) -> _Profile:
+    """Return the profile as a prompt has it: each line with its number.
 
     Marks of sources are left out, blank lines, and the wishes, which the prompt has
     already; so are lines about what is over or gone, and the headings that nothing
@@ -95,14 +98,11 @@ def _read_profile(
         folder: whose profile it is.
         today: the day by which something is over.
         wishes: those that the prompt has.
-        shown: the lines, which are added to.
-
-    Returns:
-        The paths of the memories behind the lines.
 
     Raises:
         FilememError: it cannot be read.
     """
+    shown: list[str] = []
     told: set[str] = set()
     headings: dict[int, str] = {}  # by their rank; nothing stands under them yet
     memory = folder.memory(PROFILE)
@@ -125,7 +125,7 @@ def _read_profile(
             # The number stands in the bullet's place, and costs no more.
             shown.append(f"{number}. {said.removeprefix('- ')}")
             told.update(behind)
-    return told
+    return _Profile("\n".join(shown), frozenset(told))
 
 
 def preferences(folder: Folder, today: dt.date) -> list[str]:

@@ -37,11 +37,14 @@ _COPY = re.compile(
 """The name of a copy that a program for sharing files has made."""
 
 
-def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
+def problems(
+    folder: Folder, today: dt.date, progress: Progress = no_progress
+) -> list[Problem]:
     """Return the problems of every memory and of what lies among them.
 
     Args:
         folder: whose files are checked.
+        today: the day on which a wish must hold to be missed in prompts.
         progress: told how many files have been, of how many.
 
     Returns:
@@ -52,7 +55,7 @@ def problems(folder: Folder, progress: Progress = no_progress) -> list[Problem]:
     found = list(strays(folder))
     found += _saved_over(folder)
     found += _long_profile(folder)
-    found += _unheard(folder)
+    found += _unheard(folder, today)
     for done, path in enumerate(paths, 1):
         progress(done, len(paths))
         found += _conflict_copy(path)
@@ -81,10 +84,10 @@ def _long_profile(folder: Folder) -> Iterator[Problem]:
         yield Problem(PROFILE, 1, what, remedy)
 
 
-def _unheard(folder: Folder) -> Iterator[Problem]:
+def _unheard(folder: Folder, today: dt.date) -> Iterator[Problem]:
     """Yield each wish of the person's for which prompts have no room."""
     remedy = f"say it in {MAX_FACT_CHARS} characters, or delete others"
-    for wish, path in unheard(folder, dt.date.today()).items():
+    for wish, path in unheard(folder, today).items():
         what = f"prompts have no room for this wish: {one_line(wish, 60)}"
         yield Problem(path, 1, what, remedy)
 

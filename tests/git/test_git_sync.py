@@ -1,5 +1,6 @@
 """A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
 
+import datetime as dt
 import os
 import re
 from pathlib import Path
@@ -190,7 +191,7 @@ def test_what_each_machine_began_under_one_name_stands_in_one_memory(
         said = [turn.text for turn in user.memory(talk).passages]
         assert said == ["hello", "绿茶", "black"]
         assert user.memory("profile.md").lines == ["- 苹果", "- 茶", "- 杏子"]
-        assert not overview.problems(user)
+        assert not overview.problems(user, dt.date(2026, 11, 20))
 
 
 def test_deleted_here_and_changed_there_is_kept_and_told(

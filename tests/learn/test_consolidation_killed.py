@@ -1,5 +1,6 @@
 """Consolidation that is killed anywhere and run again ends in the tree of an undisturbed run; run twice, it changes nothing."""
 
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(
         assert tree(folder / str(number)) == wanted, number
         found = [
             one.path
-            for one in problems(user)
+            for one in problems(user, dt.date(2026, 11, 20))
             if one.what != "left by a write that was cut off"
         ]
         assert found == [], number

@@ -18,6 +18,7 @@ from filemem.store.folder import Folder
 from filemem.store.users import StoreFolder
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+TODAY = NOW.date()
 TALK = "sessions/2026/2026-11-10-0900-talk.md"
 
 
@@ -123,7 +124,7 @@ def test_wishes_stand_in_the_instructions_the_newest_first_then_the_person_s_lin
     )
     assert "wishes to be talked with" in told and "Ghent" not in told
     assert [text.count("- No lists.") for _, text in sections(ann)] == [0, 1, 0]
-    assert problems(ann) == []
+    assert problems(ann, TODAY) == []
 
 
 def test_a_wish_for_which_prompts_have_no_room_is_a_problem(ann: Folder) -> None:
@@ -142,7 +143,7 @@ def test_a_wish_for_which_prompts_have_no_room_is_a_problem(ann: Folder) -> None
         )
     told = instructions(ann)
     assert "Be kind" not in told
-    found = str(problems(ann))
+    found = str(problems(ann, TODAY))
     assert "no room for this wish: Be kind." in found
     shown = told.count(": be very patient")
     assert 0 < shown < 9

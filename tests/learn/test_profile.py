@@ -18,7 +18,9 @@ from filemem.store.folder import Folder
 from filemem.store.profile_sections import BEGIN, END
 from filemem.store.users import StoreFolder
 
-MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
+MAY = day(5, 8)
+JUNE = day(6, 2)
+JULY = day(7, 1)
 TEA = "facts/2026/2026-05-08-drinks-oolong.md"
 MARK = f"<!-- {TEA} -->"
 HEAD = "---\ntype: profile\n---\n\n"
@@ -91,7 +93,7 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
         tell(nora, MAY, said, text, section="home")
     edit(nora, "# Nora", "# Nora\n\nMy own words. 3")
     user = StoreFolder(nora.store).folder("nora")
-    assert "filemem maintain" in str(overview.problems(user))
+    assert "filemem maintain" in str(overview.problems(user, JULY.date()))
 
     class Chooses(Reader):
         answer = "None of them, 0 and 999."
@@ -115,7 +117,7 @@ def test_a_profile_beyond_its_room_is_condensed_by_the_model_and_check_says_so(
     assert "Ghent" in after and "oolong" in after and "My own words. 3" in after
     assert "Faro" not in after and "Porto" not in after
     assert len([one for one in user.paths() if one.startswith("facts/")]) == 4
-    assert overview.problems(user) == []
+    assert overview.problems(user, JULY.date()) == []
     maintain(user, JULY, chooses)
     assert len(chooses.told) == 2 and shown(user) == after
 
@@ -148,7 +150,7 @@ def test_a_fact_that_holds_the_mark_of_another_keeps_its_line(user: Folder) -> N
 
 def test_check_names_the_line_whose_fact_has_another_name_now(nora: Folder) -> None:
     Path(nora.root, TEA).rename(Path(nora.root, "facts/2026-05-08-茶.md"))
-    assert [(one.path, one.line) for one in overview.problems(nora)] == [
+    assert [(one.path, one.line) for one in overview.problems(nora, JULY.date())] == [
         ("profile.md", 11)
     ]
 

@@ -2,6 +2,7 @@
 file is refused in one clear sentence."""
 
 import contextlib
+import datetime as dt
 import os
 import stat
 import unicodedata
@@ -192,7 +193,9 @@ def test_no_link_is_followed(
     assert before.items() <= after.items()
     assert {after[one] for one in after.keys() - before.keys()} <= {None}
     assert alice.paths() == ["facts/tea.md", "profile.md"]
-    assert link in {problem.path for problem in overview.problems(alice)}
+    assert link in {
+        problem.path for problem in overview.problems(alice, dt.date(2026, 11, 20))
+    }
 
 
 def test_a_user_whose_folder_is_a_link_is_refused(
@@ -250,7 +253,7 @@ def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(
         file.write(b"x\n")
     os.makedirs(os.path.join(place, name, b"below"))
     assert alice.paths() == ["facts/tea.md", "profile.md"]
-    found = overview.problems(alice)
+    found = overview.problems(alice, dt.date(2026, 11, 20))
     assert len(found) == 2
     for problem in found:
         assert problem.remedy == "rename it" and problem.path.isprintable()

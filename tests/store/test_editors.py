@@ -1,6 +1,7 @@
 """What editors and programs that share files leave beside a memory is never taken for
 one and never written over; a real editor's save is read whole."""
 
+import datetime as dt
 import os
 import shutil
 import subprocess
@@ -71,7 +72,7 @@ def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(
         path,
     ).write_text("Prefers pu-erh now.\n")
     assert User(mara).search_files("pu-erh")[0].path == path
-    (problem,) = problems(mara)
+    (problem,) = problems(mara, dt.date(2026, 11, 20))
     assert problem.path == path and f"in {FACT}" in problem.remedy
 
 
@@ -139,4 +140,4 @@ def test_vim_saves_in_place_and_by_renaming(mara: Folder, how: str) -> None:
     assert mara.read(FACT) == b"Prefers oolong tea.\nLikes pu-erh too.\n"
     assert User(mara).search_files("pu-erh")[0].line == 1
     assert mara.paths() == [FACT]
-    assert problems(mara) == []
+    assert problems(mara, dt.date(2026, 11, 20)) == []

@@ -149,7 +149,7 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
         ann.maintain(AT.date())
         assert ours.exists() == half.exists() == are_left
     assert theirs.read_bytes() == b"text"
-    (problem,) = overview.problems(ann._folder)
+    (problem,) = overview.problems(ann._folder, dt.date(2026, 11, 20))
     assert problem.path == f"facts/{theirs.name}" and "look at it" in problem.remedy
 
 
