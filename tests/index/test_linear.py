@@ -54,7 +54,7 @@ JOBS: dict[str, Callable[[Folder], object]] = {
     "compact": lambda user: jobs.compact(user, AT),
     "consolidate": lambda user: list(consolidate.run(user, AT, Reader(echo=True))),
     "search": lambda user: User(user).search_files("apples in Ghent with Anna"),
-    "check": problems,
+    "check": lambda user: problems(user, AT.date()),
 }
 
 
