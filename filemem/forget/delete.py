@@ -25,7 +25,6 @@ from filemem.forget.plan import (
     DeletionPlan,
     Removal,
     removals_saying,
-    without_names,
 )
 from filemem.git.history import LOGS
 from filemem.git.job_frame import NOTES
@@ -193,14 +192,14 @@ def version_without(path: str, data: bytes, plan: DeletionPlan) -> bytes:
     if path.startswith(f"{BOOKKEEPING}/"):
         return _record_without(data, plan, lasts=path.endswith(LASTING_RECORDS))
     with contextlib.suppress(FilememError):
-        items = [one for one in plan.items if one.line and live(one.path) == live(path)]
+        items = plan.lines_by_path.get(live(path), [])
         if plan.matcher.words:
-            items += removals_saying(parse(path, data), plan.matcher)
+            items = [*items, *removals_saying(parse(path, data), plan.matcher)]
         if not all(item.line for item in items):
             return f"{FORGOTTEN}\n".encode()
         data = _without(data, items)
     text = data.decode("utf-8", "surrogateescape")  # which keeps every byte
-    return without_names(text, plan.gone).encode("utf-8", "surrogateescape")
+    return plan.names.without(text).encode("utf-8", "surrogateescape")
 
 
 # -- the program's own records ---------------------------------------------------------
@@ -248,7 +247,7 @@ def _record_without(data: bytes, plan: DeletionPlan, *, lasts: bool) -> bytes:
     """
     kept = list[bytes]()
     for raw in data.splitlines(keepends=True):
-        line = without_names(os.fsdecode(raw), plan.gone)
+        line = plan.names.without(os.fsdecode(raw))
         entry: Any = line.strip().split("\t")
         if line.startswith(("{", "[")):
             with contextlib.suppress(ValueError, RecursionError):

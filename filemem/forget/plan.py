@@ -9,16 +9,15 @@ cut off is finished by asking for the same again.
 
 import contextlib
 import functools
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.forget.matching import HEAD, Matcher, Occurrence, occurrences
+from filemem.forget.names import FileNames, last_word, words_of_paths
 from filemem.store.folder import (
     BOOKKEEPING,
     PROPOSED,
@@ -117,6 +116,20 @@ class DeletionPlan:
         return frozenset(live(item.path) for item in self.items if not item.line)
 
     @functools.cached_property
+    def names(self) -> FileNames:
+        """The names of the files that go."""
+        return FileNames(self.gone)
+
+    @functools.cached_property
+    def lines_by_path(self) -> dict[str, list[Removal]]:
+        """The removals of lines, by the live path of their file."""
+        by_path = defaultdict[str, list[Removal]](list)
+        for item in self.items:
+            if item.line:
+                by_path[live(item.path)].append(item)
+        return by_path
+
+    @functools.cached_property
     def shortened(self) -> frozenset[str]:
         """The live paths of the files that lose lines."""
         return frozenset(place.rpartition(":")[0] for place in self.places - self.gone)
@@ -198,28 +211,6 @@ def split_place(text: str) -> Place:
         end = min(int(last or first), start + MAX_LINES)
         lines.update(range(start, end + 1))
     return Place(path, lines)
-
-
-def without_names(text: str, gone: Iterable[str]) -> str:
-    """Return a text in which the names of files that are gone are a plain word.
-
-    They may tell what was forgotten.
-
-    Args:
-        text: with paths, with or without lines, or links by the name alone.
-        gone: the live paths of the files.
-    """
-    stems = dict[str, None]()
-    for path in gone:
-        stem = PurePath(path).stem
-        if stem in text:
-            place = rf"(?<![\w-])(?:archive/)?{re.escape(path)}(?::\d[\d,-]*)?"
-            text = re.sub(place, NAMELESS, text)
-            stems[stem] = None
-    for stem in stems:
-        if DATED.match(stem):
-            text = re.sub(rf"(?<![\w-]){re.escape(stem)}(?![\w-])", NAMELESS, text)
-    return text
 
 
 # -- of one memory ---------------------------------------------------------------------
@@ -311,11 +302,15 @@ class _Cascade:
         self.memories = dict[str, Memory]()
         self.items = list[Removal]()
         self.going = defaultdict[str, set[int]](set)
+        self._naming = defaultdict[str, list[str]](list)
         paths = [*folder.paths(), *folder.proposals()]
         for number, path in enumerate(paths, 1):
             progress(number, len(paths))
             with contextlib.suppress(FilememError, OSError):
                 self.memories[path] = parse(path, folder.read(path))
+        for path, memory in self.memories.items():
+            for word in words_of_paths("\n".join([memory.text, *memory.sources])):
+                self._naming[word].append(path)
 
     def at(self, place: str) -> list[Removal]:
         """Return the removal of a memory, or of what stands at its lines.
@@ -360,9 +355,9 @@ class _Cascade:
             if self._take(item):
                 waiting += self._sources(item)
         for cause in self.items:  # to which what cites it is added
-            for path, memory in self.memories.items():
+            for path in self._may_cite(cause):
                 if not self._goes(path):
-                    self._take_citing(memory, cause)
+                    self._take_citing(self.memories[path], cause)
         self._take_names()
         skipped = [".git", *(f"{BOOKKEEPING}/{name}" for name in CACHES)]
         records = dict[str, None]()
@@ -421,6 +416,11 @@ class _Cascade:
         """
         return not {0, line}.isdisjoint(self.going[path])
 
+    def _may_cite(self, cause: Removal) -> Iterable[str]:
+        """Return the paths of all memories that may cite the file of a removal."""
+        word = last_word(cause.path)
+        return self._naming.get(word, ()) if word else self.memories
+
     def _take_citing(self, memory: Memory, cause: Removal) -> None:
         """Take a memory that was distilled from what goes, and passages that cite it.
 
@@ -428,8 +428,6 @@ class _Cascade:
         line of the profile, may name the file alone.
         """
         path = live(cause.path)
-        if os.fsencode(PurePath(path).stem) not in memory.data:
-            return
         cited = re.compile(rf"(?<![\w-]){re.escape(path)}{_LINES}")
         passages = list(memory.passages)
         if memory.path == PROFILE:
@@ -451,12 +449,12 @@ class _Cascade:
 
         They may tell what was forgotten.
         """
-        gone = [live(item.path) for item in self.items if not item.line]
+        names = FileNames(live(item.path) for item in self.items if not item.line)
         for path, memory in self.memories.items():
-            if self._goes(path) or without_names(memory.text, gone) == memory.text:
+            if self._goes(path) or names.without(memory.text) == memory.text:
                 continue
             for line in _lines(memory):
-                new = without_names(line.text, gone)
+                new = names.without(line.text)
                 if new != line.text and not self._goes(path, line.line):
                     self.going[path].add(line.line)
                     old = (line.text,)

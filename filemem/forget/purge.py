@@ -23,7 +23,7 @@ from typing import Any
 from filemem.errors import FilememError, missing_extra
 from filemem.forget.delete import version_without
 from filemem.forget.matching import occurrences, said_in
-from filemem.forget.plan import DeletionPlan, without_names
+from filemem.forget.plan import DeletionPlan
 from filemem.git.command import Git, GitError
 from filemem.git.history import History
 from filemem.git.repository import (
@@ -231,7 +231,7 @@ class _Rewriter:
     def message(self, one: Any, _: Any) -> None:
         """Clear the message of a commit or a tag of the lines that say it."""
         matcher = self.plan.matcher
-        message = without_names(os.fsdecode(one.message), self.plan.gone)
+        message = self.plan.names.without(os.fsdecode(one.message))
         lines = list[str]()
         for line in message.split("\n"):
             said = line.partition(": ")[2]
