@@ -125,6 +125,7 @@ class Context:
                 f"there is no user {user.name} in {store.root}, which has {users}; "
                 "name another --user or --store, or begin a chat."
             )
+        user.may_begin = not must_exist
         return _as_of(user, self.as_of) if self.as_of else user
 
     def _user_name(self, store: StoreFolder) -> str:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Collection
 from contextlib import suppress
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.learn.sessions import Ended, unread
 from filemem.llm.choice import OfflineModel
 from filemem.llm.model import Model
@@ -66,11 +66,9 @@ def _waits(folder: Folder, ended: Ended) -> bool:
 def leave_news(folder: Folder, told: str) -> None:
     """Leave news for the next chat, behind what was left before.
 
-    A folder that was moved away meanwhile is not begun anew for it.
+    A folder that was moved away meanwhile gets none.
     """
-    if not folder.exists():
-        return
-    with folder.locked():
+    with suppress(NotFound), folder.locked():
         line = one_line(f"{_news(folder)} {told}", MAX_NEWS_CHARS)
         files.write(folder.bookkeeping(NEWS), f"{line}\n".encode("utf-8", "replace"))
 

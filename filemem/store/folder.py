@@ -116,6 +116,9 @@ class Folder:
         self.cached: dict[str, Any] = {}
         self.on_event = on_event
         self.wait = wait
+        # Whether a write may make the folder. A job's may not: it would leave a part
+        # of a user where the person has just moved or deleted them.
+        self.may_begin = True
 
     @cached_property
     def is_own(self) -> bool:
@@ -321,7 +324,13 @@ class Folder:
     # -- who writes ----------------------------------------------------------------
 
     def make(self) -> None:
-        """Create the user's folder and its bookkeeping."""
+        """Create the user's folder and its bookkeeping.
+
+        Raises:
+            NotFound: the folder is gone, and may not begin anew.
+        """
+        if not self.may_begin and not self.exists():
+            raise NotFound(f"{self.root} is no longer there.")
         files.make_folder(self.bookkeeping())
 
     def locked(

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,16 @@ class Ann:
         self.reader = Reader(note("Ann lives in [[Ghent]].", "live in Ghent"))
         self.asked = threading.Event()
         self.fails = False
+        self.reader_step: Callable[[dict[str, Any]], Step] | None = None
         server.default = self.answer
 
     def answer(self, body: dict[str, Any]) -> Step:
         if "You read conversations" not in json.dumps(body["messages"][0]):
             return say("Fine.")
         self.asked.set()
-        return fail(401, "no") if self.fails else self.reader.step(body)
+        if self.fails:
+            return fail(401, "no")
+        return (self.reader_step or self.reader.step)(body)
 
     def filemem(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         store = ["--store", str(self.home / "store"), "--user", "ann"]
@@ -101,6 +104,22 @@ def test_single_messages_are_read_when_nothing_has_followed_for_a_while(
     assert SAID in ann.reader.told[0] and "And?" in ann.reader.told[0]
     assert LINE in ann.say("Hello", LATER)
     assert time.monotonic() - began < 60 and len(ann.reader.told) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_folder_that_is_moved_while_it_is_read_is_not_begun_anew(
+    ann: Ann, fails: bool
+) -> None:
+    ann.say(SAID, MORNING)
+
+    def answer(body: dict[str, Any]) -> Step:
+        if (ann.home / "store/ann").exists():
+            (ann.home / "store/ann").rename(ann.home / "aside")
+        return fail(401, "no") if fails else ann.reader.step(body)
+
+    ann.reader_step = answer
+    ann.filemem("consolidate", "--for-later", "--today", LATER)
+    assert (ann.home / "aside").exists() and not (ann.home / "store/ann").exists()
 
 
 def test_a_failure_waits_and_the_next_chat_says_the_remedy(ann: Ann) -> None:
