@@ -79,7 +79,7 @@ def quote(source: Source, share: float) -> list[Bullet]:
     """
     sentences = list(_sentences(source))
     longest_first = sorted(sentences, key=lambda one: len(one.text), reverse=True)
-    chosen = _fitting(longest_first, source, share)
+    chosen = set(_fitting(longest_first, source, share))
     return [one for one in sentences if one in chosen]
 
 
