@@ -303,13 +303,25 @@ class _Cascade:
         self.items = list[Removal]()
         self.going = defaultdict[str, set[int]](set)
         self._naming = defaultdict[str, list[str]](list)
-        paths = [*folder.paths(), *folder.proposals()]
+        self._read_memories(progress)
+        self._note_names()
+
+    def _read_memories(self, progress: Progress) -> None:
+        """Read all memories and proposals that can be read."""
+        paths = [*self.folder.paths(), *self.folder.proposals()]
         for number, path in enumerate(paths, 1):
             progress(number, len(paths))
             with contextlib.suppress(FilememError, OSError):
-                self.memories[path] = parse(path, folder.read(path))
+                self.memories[path] = parse(path, self.folder.read(path))
+
+    def _note_names(self) -> None:
+        """Note which memories have a word that may end the name of a file.
+
+        So what cites a file is found without reading all memories for each.
+        """
         for path, memory in self.memories.items():
-            for word in words_of_paths("\n".join([memory.text, *memory.sources])):
+            text = "\n".join([memory.text, *memory.sources])
+            for word in words_of_paths(text):
                 self._naming[word].append(path)
 
     def at(self, place: str) -> list[Removal]:
@@ -419,7 +431,9 @@ class _Cascade:
     def _may_cite(self, cause: Removal) -> Iterable[str]:
         """Return the paths of all memories that may cite the file of a removal."""
         word = last_word(cause.path)
-        return self._naming.get(word, ()) if word else self.memories
+        if not word:
+            return self.memories
+        return self._naming.get(word, [])
 
     def _take_citing(self, memory: Memory, cause: Removal) -> None:
         """Take a memory that was distilled from what goes, and passages that cite it.
