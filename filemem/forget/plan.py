@@ -449,11 +449,10 @@ class _Cascade:
         sources = Passage(1, 1, "", "", "\n".join(memory.sources))
         for passage in (*passages, sources):
             named = [split_place(one[0]).lines for one in cited.finditer(passage.text)]
-            is_cited = any(not lines.isdisjoint(cause.lines) for lines in named)
-            if not cause.line:
-                is_mark = memory.path == PROFILE or passage is sources
-                is_cited = any(named) or bool(named and is_mark)
-            for item in removals(memory, [passage]) if is_cited else ():
+            is_mark = memory.path == PROFILE or passage is sources
+            if not _names_cause(named, cause, is_mark=is_mark):
+                continue
+            for item in removals(memory, [passage]):
                 # As one line: a line of it alone may quote what stays.
                 text = " ".join(item.text.split())
                 self._take(replace(item, why="cites it", text=text))
@@ -473,6 +472,21 @@ class _Cascade:
                     self.going[path].add(line.line)
                     old = (line.text,)
                     self.items.append(Removal(path, line.line, new, NAMES_IT, old, new))
+
+
+def _names_cause(named: Sequence[set[int]], cause: Removal, *, is_mark: bool) -> bool:
+    """Tell whether citations of a file name what goes of it.
+
+    Args:
+        named: the lines of each citation; none where it names the file alone.
+        cause: what goes.
+        is_mark: they are a source, or the mark of a line of the profile.
+    """
+    if cause.line:
+        return any(not lines.isdisjoint(cause.lines) for lines in named)
+    if is_mark:
+        return bool(named)
+    return any(named)
 
 
 def _lines(memory: Memory) -> list[Passage]:
