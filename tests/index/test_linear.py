@@ -1,5 +1,7 @@
-"""The work of a job grows with the length of a turn, a word or a session, and not with its square: four times the length takes
-nowhere near sixteen times the time."""
+"""The work of a job grows with the length of a turn, a word or a session, and not with its square.
+
+Sixteen times the length takes nowhere near 256 times the time.
+"""
 
 import datetime as dt
 import gc
@@ -31,7 +33,10 @@ TOLD = (
     "My sister Anna lives in Bruges and likes tea {}. ",
     "The weather was fine all day long, said number {}. ",
 )
-MOST = 8  # times the work, of four times the length; quadratic work would take sixteen times as much
+LONGER = 16  # times, the length that is compared
+MOST = (
+    40  # times the work that it may take; quadratic work would take 256 times as much
+)
 
 
 def english(size: int) -> list[str]:
@@ -73,9 +78,9 @@ def grows(work: Callable[[int], Callable[[], object]], size: int) -> bool:
         finally:
             gc.enable()
 
-    spent(size // 10)  # patterns compiled, tables read
-    once = min(spent(size) for _ in range(2))
-    return any(spent(4 * size) < MOST * once + 0.1 for _ in range(5))
+    spent(size)  # patterns compiled, tables read
+    once = min(spent(size) for _ in range(3))
+    return any(spent(LONGER * size) < MOST * once + 0.1 for _ in range(3))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def test_the_work_grows_with_the_length(
         return lambda: JOBS[job](user)
 
     with tempfile.TemporaryDirectory() as place:
-        assert grows(work, 10_000)
+        assert grows(work, 2_500)
 
 
 def test_the_work_of_forgetting_grows_with_the_number_of_memories(
@@ -112,7 +117,7 @@ def test_the_work_of_forgetting_grows_with_the_number_of_memories(
         )
         return lambda: plan_deletion(user, about="Ghent")
 
-    assert grows(work, 400)
+    assert grows(work, 300)
 
 
 def test_the_work_of_an_import_grows_with_the_tags_that_never_end(
@@ -137,7 +142,7 @@ def test_the_work_of_an_import_grows_with_the_tags_that_never_end(
         file.write_text(json.dumps(line) + "\n", encoding="utf-8")
         return lambda: import_file(store, "claude-code", str(file), user="mara")
 
-    assert grows(work, 4_000)
+    assert grows(work, 1_000)
 
 
 def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(
@@ -153,7 +158,7 @@ def test_the_work_of_a_search_grows_with_the_aliases_of_a_memory(
         )
         return lambda: Store(store).user("mara").search_files("tea with n7")[0]
 
-    assert grows(work, 1_000)
+    assert grows(work, 250)
 
 
 @pytest.mark.parametrize("piece", [" ", "\t", "- ", "。", "`", "[", "{", "a" * 40])
@@ -164,4 +169,4 @@ def test_an_answer_that_streams_nothing_but_signs_costs_by_its_length(
         screen = Wrapper()
         return lambda: [screen.feed(piece) for _ in range(pieces)]
 
-    assert grows(work, 500)
+    assert grows(work, 150)
