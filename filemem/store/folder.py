@@ -330,7 +330,7 @@ class Folder:
             NotFound: the folder is gone, and may not begin anew.
         """
         if not self.may_begin and not self.exists():
-            raise NotFound(f"{self.root} is no longer there.")
+            raise NotFound(f"{self.root} is gone; name where it is with --store.")
         files.make_folder(self.bookkeeping())
 
     def locked(
