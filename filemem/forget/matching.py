@@ -5,13 +5,15 @@ an address, a path, a number or a code also where what joins it to more begins, 
 `bob@example.com` is not found in `bob@example.com.uk`. In a script without gaps a word
 matches anywhere, and so does an emoji, which is a word by itself. The same thing
 matches in another form: with other separators, in another case, without accents, with
-leading zeros.
+leading zeros, in the escapes of JSON, HTML and URLs.
 """
 
+import html
 import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from filemem.errors import FilememError
 from filemem.store import files
@@ -42,6 +44,7 @@ _NO_WORD = re.compile(rf"(?:(?!{terms.SIGN})[\W_])+")
 _GAPS = re.compile(r"[\s，。、；：！？「」《》…]+")
 _AROUND = ".,;:!?\"'()[]{}<>*"  # what may stand around a word
 _QUOTES = str.maketrans("“”‘’", "\"\"''")
+_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2})+")
 _PIECE = re.compile(r"\d+|[^\W\d_]+|@")
 _SEPARATORS = r"[\s./\\()_-]{0,2}"
 # What the program sets beside a text: a turn's day and clock, a file's folder and day,
@@ -130,8 +133,21 @@ class Matcher:
 def plain(text: str) -> str:
     """Return a text as it is compared: folded as search does, without what nobody sees,
     with straight quotes and single spaces."""
-    visible = terms.fold(UNSEEN.sub("", text))
+    visible = terms.fold(UNSEEN.sub("", _unescaped(text)))
     return " ".join(visible.translate(_QUOTES).split())
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the letters for which it has escapes: of JSON and YAML, of
+    HTML, of URLs."""
+    shown = _ESCAPES.sub(_letters, text) if "\\" in text else text
+    return html.unescape(unquote(shown))
+
+
+def _letters(escapes: re.Match[str]) -> str:
+    """Return what some escapes stand for; an emoji may be two of them."""
+    units = escapes[0].encode().decode("unicode_escape")
+    return units.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _spaced(text: str) -> str:
@@ -228,7 +244,7 @@ def occurrences(
     """Return every place under a folder that holds what is looked for.
 
     A file that cannot be searched is one, too: packed, too large, not to be read, too
-    deep, in a repository of its own. Links are not followed.
+    deep, in a repository of its own. Links are not followed, but say where they lead.
 
     Args:
         top: the folder.
@@ -261,12 +277,14 @@ def _occurrences_of(
     """Yield the places in one file or folder that hold what is looked for."""
     data = b""
     is_closed = entry.is_dir(follow_symlinks=False) and _is_closed(path, entry)
-    if entry.is_file(follow_symlinks=False):
-        try:
+    try:
+        if entry.is_symlink():
+            data = os.fsencode(os.readlink(entry.path))
+        elif entry.is_file(follow_symlinks=False):
             data = files.read(entry.path)
-        except (FilememError, OSError):
-            is_closed = os.path.lexists(entry.path)
-    if is_closed or _PACKED.match(data):
+    except (FilememError, OSError):
+        is_closed = os.path.lexists(entry.path)
+    if is_closed or is_packed(data):
         yield Occurrence(path[:200], 0, UNREADABLE)
         data = b""
     of_program = f"/{BOOKKEEPING}/" in f"/{path}"
@@ -275,6 +293,11 @@ def _occurrences_of(
         yield Occurrence(path, passage.line, passage.text.strip("\0\r"))
     if not passages and matcher.is_told_by(entry.name, decode(data)):
         yield Occurrence(path, 0, IN_NAME)
+
+
+def is_packed(data: bytes) -> bool:
+    """Return whether a file is of a kind that packs what it says, or enciphers it."""
+    return _PACKED.match(data) is not None
 
 
 def said_in(data: bytes, matcher: Matcher, *, by_line: bool = False) -> list[Passage]:

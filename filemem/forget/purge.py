@@ -22,7 +22,7 @@ from typing import Any
 
 from filemem.errors import FilememError, missing_extra
 from filemem.forget.delete import version_without
-from filemem.forget.matching import occurrences, said_in
+from filemem.forget.matching import UNREADABLE, is_packed, occurrences, said_in
 from filemem.forget.plan import DeletionPlan
 from filemem.git.command import Git, GitError
 from filemem.git.history import History
@@ -263,10 +263,13 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     for one in objects(repository):
         if one.name in others:
             continue
+        where = own.get(one.name, "which no branch or tag names")
+        named = f"{one.kind} {one.name[:12]}, {one_line(where)}".rstrip(", ")
         is_users = plan.whole_user and bool(own.get(one.name))
         if is_users or _says_it(one, plan):
-            where = own.get(one.name, "which no branch or tag names")
-            said.append(f"{one.kind} {one.name[:12]}, {one_line(where)}".rstrip(", "))
+            said.append(named)
+        elif is_packed(one.data) and plan.matcher:
+            said.append(f"{named}: {UNREADABLE}")
     found = occurrences(repository.common_dir, plan.matcher, ("objects",))
     return [*said, *(f".git/{one}" for one in found)]
 

@@ -76,6 +76,11 @@ def test_a_user_is_deleted_by_a_word_of_its_own_alone(
         ("Lodz", "Łódź", "Lodzia"),
         ("🥐", "one🥐🥐", "🥖"),
         ("❤️ €", "5€, ❤", "5€"),
+        ("花茶", '{"tea": "\\u82b1\\u8336"}', "花"),
+        ("🥐", 'a: "\\ud83e\\udd50"', "🥖"),
+        ("Lodz", "https://pl.example/%C5%81%C3%B3d%C5%BA", "%C5%81"),
+        ("Lodz", "&#321;&oacute;dź", "Ł&oacute;"),
+        ("Lodz", '"\\x4codz"', "dz"),
     ],
 )
 def test_a_name_goes_in_any_form_and_ends_where_it_ends(
@@ -149,6 +154,17 @@ def test_whatever_keeps_it_is_named_and_success_is_not_claimed(
     done = forget(mara._folder, "--about", "plum jam stairs", "--yes")
     assert path in done.output and CLEAN not in done.output
     assert done.return_value == 1 and place.read_bytes() == data
+
+
+def test_a_link_is_named_that_says_it_and_not_followed(mara: User) -> None:
+    link = Path(mara._folder.root, "old.md")
+    link.symlink_to("/elsewhere/plum jam, stairs")
+    done = forget(mara._folder, "--about", "plum jam stairs", "--yes")
+    assert (
+        "old.md:1: /elsewhere/plum jam, stairs" in done.output
+        and CLEAN not in done.output
+    )
+    assert done.return_value == 1 and link.is_symlink()
 
 
 def test_what_no_search_reads_is_named(mara: User) -> None:

@@ -236,6 +236,11 @@ def test_what_else_is_staged_stays_so_and_what_is_changed_too(mara: Folder) -> N
             " touch $(ls .git/objects/pack/*.pack | sed s/pack$/keep/)",
             "which no branch or tag names",
         ),
+        (
+            f"echo A {WORD} | gzip > store/mara/x.gz && git add store && "
+            "git commit -qm x && git rm -q store/mara/x.gz && git commit -qm y",
+            "blob .*store/mara/x.gz: cannot be searched",
+        ),
     ],
 )
 def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(
