@@ -362,8 +362,7 @@ class User:
     ) -> Memory:
         """Keep one fact, dated `today`, and return the memory that holds it.
 
-        That is a new one, or the one of its name that says so already. What it
-        contradicts stays.
+        That is a new one, or one that says so already. What it contradicts stays.
 
         Args:
             text: the fact; secrets in it become `[redacted: kind]`.

@@ -23,21 +23,22 @@ from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
 from filemem.store.learned import LearnLog
 from filemem.store.memory import Memory
-from filemem.store.paths import DISTILLED, Kind, archived, live, when_of
+from filemem.store.paths import DISTILLED, Kind, archived, kind_of, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
 MAX_SHOWN_WHOLE = 100  # memories that are all shown beside what was said
 MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
+_NUMBER = re.compile(r"-\d+$")
+_DAY_CHARS = len("2026-11-20")
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
 
 
 class KnownMemories:
     """The facts and lessons of one user that nothing has superseded.
 
-    Until `refresh` has read them all, what says the same as another is known only if it
-    has the name that the program gives it, so that to keep one fact costs no look at
-    every file.
+    Until `refresh` has read them all, what the program wrote is known only by the name
+    that it gave, so that to keep one fact costs no look at every file.
 
     Args:
         folder: whose they are.
@@ -63,17 +64,21 @@ class KnownMemories:
         if stats == self._stats:
             return self
         self._stats = stats
-        before: dict[Stat, Memory] = self.folder.cached.get("known", {})
-        now: dict[Stat, Memory] = {}
         self._memories = {}
         self._paths = {}
+        self.folder.cached["known"] = self._read_all(stats)
+        return self
+
+    def _read_all(self, stats: Iterable[Stat]) -> dict[Stat, Memory]:
+        """Know what some files say; return them, to be kept with the folder."""
+        before: dict[Stat, Memory] = self.folder.cached.get("known", {})
+        now: dict[Stat, Memory] = {}
         for stat in stats:
             memory = before.get(stat) or self.folder.find(stat.path)
             if memory:
                 now[stat] = memory
                 self._put(stat.path, memory)
-        self.folder.cached["known"] = now
-        return self
+        return now
 
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
@@ -91,7 +96,7 @@ class KnownMemories:
         is_over = validity.fate(memory.metadata)
         if memory.kind in DISTILLED and memory.passages and not is_over:
             self._memories[path] = memory
-            self._paths[memory.kind, _letters(memory.statement)] = path
+            self._paths[memory.kind, letters(memory.statement)] = path
 
     def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.
@@ -103,37 +108,66 @@ class KnownMemories:
         Returns:
             The memory as it is on disk now; None if there is none.
         """
-        letters = _letters(text)
-        known = self._paths.get((kind, letters), "")
-        for path in (known, *self._named(kind, text)):
+        said = letters(text)
+        named = [] if self._stats else self._named(kind, text)
+        for path in (self._paths.get((kind, said), ""), *named):
             memory = self.read(path)
-            if memory and _letters(memory.statement) == letters:
+            if memory and letters(memory.statement) == said:
                 return memory
         return None
 
     def _named(self, kind: str, text: str) -> list[str]:
-        """Return the files with the name of a memory that says this.
+        """Return the program's files with the name of a memory that says this.
 
         Args:
             kind: `facts` or `lessons`.
             text: what it says.
         """
         name = facts.name(kind, text, dt.date.min, self._owner)
-        words = name.split("-", 3)[3].removesuffix(".md")  # behind the day
-        named = re.compile(rf"{kind}/.*-{re.escape(words)}(-\d+)?\.md")
-        found = [path for path in self._listed if words in path]
-        return [path for path in found if named.fullmatch(live(path))]
+        return self._by_name.get(_undated(name), [])
 
     @cached_property
-    def _listed(self) -> list[str]:
-        return [path for path, _ in self.folder.entries(*DISTILLED)]
+    def _by_name(self) -> dict[str, list[str]]:
+        """The files that the program has written, by kind and name.
+
+        Those of other hands, whatever they are called, are read.
+        """
+        found: dict[str, list[str]] = {}
+        ours = self._log.written
+        for path, _ in self.folder.entries(*DISTILLED):
+            if live(path) in ours:
+                name = _undated(live(path))
+                named = found.setdefault(name, [])
+                named.append(path)
+        theirs = self.folder.files(*DISTILLED, besides=ours)
+        kept = self.folder.cached.setdefault("known", {})
+        kept.update(self._read_all(theirs))
+        return found
 
     def note(self, decision: Decision) -> None:
         """Know what became of a claim."""
-        if decision.action not in WAITING:
+        if decision.action is Action.ADD and not self._stats:
+            claim = decision.claim
+            self._paths[claim.kind, letters(claim.text)] = decision.path
+        elif decision.action not in WAITING:
             ended = decision.replaces
             for path in (*ended, *map(archived, ended), decision.path):
                 self.read(path)
+
+    def note_ids(self, decisions: Iterable[Decision]) -> None:
+        """Note the origins of what was known by its words, so as to be known by them.
+
+        A killed run may have written it, and not noted it.
+        """
+        lines = []
+        for one in decisions:
+            origins = one.claim.origins
+            if one.action is not Action.NOOP:
+                continue
+            if origins and not self._log.made_of(origins):
+                line = {"known": live(one.path), "from": origins}
+                lines.append(line)
+        self._log.add(lines)
 
     def is_ours(self, memory: Memory) -> bool:
         """Tell whether a memory is just as the program left it."""
@@ -296,7 +330,18 @@ def _is_corrected(same: Memory, claim: Claim) -> bool:
     return is_target and plain(same.statement) != plain(claim.text)
 
 
+def _undated(path: str) -> str:
+    """Return the kind and the name of a program's file.
+
+    The day in front and a number behind are left out.
+    """
+    name = path.rpartition("/")[2]
+    stem = name.removesuffix(".md")
+    words = stem[_DAY_CHARS:]
+    return kind_of(path) + _NUMBER.sub("", words)
+
+
 @lru_cache(maxsize=10_000)
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """Return what a text says but for case, accents and what is between words."""
     return _BETWEEN_WORDS.sub("", one_form_of_numbers(fold(plain(text))))

@@ -2,13 +2,14 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.learn import profile
-from filemem.learn.decide import KnownMemories
+from filemem.learn.decide import KnownMemories, letters
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.learn.records import NEW, Action, Claim, Decision
@@ -24,7 +25,7 @@ from filemem.text.dates import parse_bound
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
 
-AT_ONCE = 100  # facts that are kept while other writers wait, in part of a second
+AT_ONCE = 100  # facts that become durable together; other writers wait meanwhile
 DEFAULT_IMPORTANCE = 8  # of what a person asks to be remembered
 KEEPS_ALL = "filemem remember --with-secrets keeps it all"
 _REDACTED = re.compile(r"\[redacted: ([^]]*)\]")
@@ -73,7 +74,10 @@ def remember_all(
     *,
     with_secrets: bool = False,
 ) -> Applied:
-    """Keep facts; told again each stays the memory that it was, if filemem named it.
+    """Keep facts; what a memory says already stays the memory that it was.
+
+    A hundred at a time become durable together. A killed run leaves whole facts, and
+    the next one keeps the others.
 
     Args:
         user: whose memories they become.
@@ -91,13 +95,53 @@ def remember_all(
     known = KnownMemories(user, log)
     listed = list(facts)
     for start in range(0, len(listed), AT_ONCE):
-        with user.locked(), log.in_one_go():
+        claims: list[Claim] = []
+        try:
             for asked in listed[start : start + AT_ONCE]:
-                claim = _claim(gate, asked, at.date(), writer.done.notes)
-                if asked.replaces:
-                    _check_may_be_superseded(known, asked.replaces, claim.day)
-                known.note(writer.write(known.decide(claim)))
+                claims.append(_claim(gate, asked, at.date(), writer.done.notes))
+        finally:  # what comes before a mistake is kept
+            for together in _apart(claims):
+                with user.locked():
+                    _keep(known, writer, together)
     return writer.done
+
+
+def _apart(claims: list[Claim]) -> Iterator[list[Claim]]:
+    """Yield claims in groups, in which each may be decided about before any is kept.
+
+    What replaces a memory is alone, and no two of a group say the same.
+    """
+    together: list[Claim] = []
+    said: set[object] = set()
+    for claim in claims:
+        says = {letters(claim.text), *claim.origins}
+        is_apart = claim.targets or not said.isdisjoint(says)
+        if together and (is_apart or together[-1].targets):
+            yield together
+            together = []
+            said = set()
+        together.append(claim)
+        said |= says
+    if together:
+        yield together
+
+
+def _keep(known: KnownMemories, writer: Writer, claims: list[Claim]) -> None:
+    """Keep claims that have nothing to do with each other, in their order.
+
+    The new ones become durable together. Of what is known already the log gets the ids.
+    """
+    for path in claims[0].targets:
+        _check_may_be_superseded(known, path, claims[0].day)
+    decided = [known.decide(claim) for claim in claims]
+    for is_new, run in groupby(decided, lambda one: one.action is Action.ADD):
+        if is_new:
+            done = writer.add_all(list(run))
+        else:
+            done = [writer.write(one) for one in run]
+        for one in done:
+            known.note(one)
+    known.note_ids(decided)
 
 
 def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:

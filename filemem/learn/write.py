@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
 from filemem.store.folder import Folder
-from filemem.store.learned import LearnLog
+from filemem.store.learned import LearnLog, wrote
 from filemem.store.memory import Memory
 from filemem.store.paths import DISTILLED, archived, kind_of, live
 from filemem.text.plain import LINK
@@ -64,6 +64,8 @@ class Writer:
         Raises:
             FilememError: the memory cannot be written.
         """
+        if decision.action is Action.ADD:
+            return self.add_all([decision])[0]
         claim = decision.claim
         text = ""
         if decision.action in NEW:
@@ -77,10 +79,37 @@ class Writer:
         decision = replace(decision, replaces=ended)
         if text:  # noted last, so that a run that is killed before does all of it again
             path = live(decision.path)
-            data = text.encode("utf-8", "replace")
-            self.log.note_written(path, data, claim.origins, self.at.date())
+            self.log.add([wrote(path, text, claim.origins, self.at.date())])
             self.folder.tell("remembered", 1)
         return self._done(decision)
+
+    def add_all(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Write the memories of decisions to ADD, made durable together.
+
+        Args:
+            decisions: of which each wants a path.
+
+        Returns:
+            They with the paths that they came to.
+
+        Raises:
+            FilememError, OSError: one cannot be written; what stands of the others is
+                not noted, and the next run knows it by its name.
+        """
+        today = self.at.date()
+        wanted = [(one.path, one.claim.page()) for one in decisions]
+        paths = self.folder.create_all(wanted)
+        done = []
+        lines = []
+        for decision, path in zip(decisions, paths, strict=True):
+            claim = decision.claim
+            line = wrote(path, claim.page(), claim.origins, today)
+            lines.append(line)
+            decision = replace(decision, path=path)
+            done.append(self._done(decision))
+        self.log.add(lines)
+        self.folder.tell("remembered", len(lines))
+        return done
 
     def supersede(
         self, replaced: Iterable[str], new: str, until: dt.date

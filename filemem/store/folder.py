@@ -10,7 +10,15 @@ import tempfile
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -171,9 +179,16 @@ class Folder:
 
     # -- listing -------------------------------------------------------------------
 
-    def files(self, *kinds: str) -> Iterator[Stat]:
-        """Yield every memory's file, or those of some kinds, in no order."""
+    def files(self, *kinds: str, besides: Container[str] = ()) -> Iterator[Stat]:
+        """Yield every memory's file, or those of some kinds, in no order.
+
+        Args:
+            kinds: the kinds.
+            besides: the live paths of memories that are left out.
+        """
         for path, entry in self._memories(*kinds):
+            if live(path) in besides:
+                continue
             with contextlib.suppress(FileNotFoundError):
                 stat = entry.stat(follow_symlinks=False)
                 changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
@@ -365,17 +380,32 @@ class Folder:
         Raises:
             Refused: the path is none.
         """
-        data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-        with self.locked():
-            free = next(one for one in numbered(path) if not self._is_taken(one))
-            where = self.absolute(free)
-            files.make_folder(os.path.dirname(where))
-            files.create(where, data)
-            return free
+        [free] = self.create_all([(path, text)])
+        return free
 
-    def _is_taken(self, path: str) -> bool:
+    def create_all(self, wanted: Iterable[tuple[str, str | bytes]]) -> list[str]:
+        """Write new memories as `create` does each, made durable together.
+
+        Args:
+            wanted: the path and the text of each.
+        """
+        pages: dict[str, bytes] = {}
+        with self.locked():
+            for path, text in wanted:
+                free = next(one for one in numbered(path) if self._is_free(one, pages))
+                if isinstance(text, str):
+                    text = text.encode("utf-8", "replace")
+                pages[free] = text
+            places = {self.absolute(path): data for path, data in pages.items()}
+            for above in dict.fromkeys(map(os.path.dirname, places)):
+                files.make_folder(above)
+            files.create_all(places)
+        return list(pages)
+
+    def _is_free(self, path: str, pages: Collection[str]) -> bool:
+        """Tell whether no memory has a name, and none that is about to be written."""
         places = (self._named(live(path)), self._named(archived(path)))
-        return any(map(os.path.lexists, places))
+        return path not in pages and not any(map(os.path.lexists, places))
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory in UTF-8, durably."""

@@ -16,6 +16,8 @@ The log only ever grows, so that two clones merge by union. A line is one of
         a model read it, and its answer was not understood; it is read after others
     {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
         a proposal, made of these; it is not made a second time
+    {"known": "facts/2026/….md", "from": [["id:m1", "77aa…"]]}
+        a memory that said already what was asked to be remembered
 
 A turn is known by a digest of its words and of when its session began, so that an edit
 above it, or another name for its file, changes nothing, and the same words said another
@@ -26,11 +28,10 @@ import contextlib
 import datetime as dt
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.store.logs import Log, LogReader
 from filemem.store.paths import live
@@ -77,6 +78,21 @@ class Written:
     days: list[dt.date] = field(default_factory=list)
 
 
+def wrote(
+    path: str, text: str, origins: Iterable[Origin], day: dt.date
+) -> dict[str, Any]:
+    """Return the line about a memory as the program leaves it.
+
+    Args:
+        path: its live path.
+        text: the whole file.
+        origins: what it was made of.
+        day: on which it is written.
+    """
+    left_as = digest(text.encode("utf-8", "replace"))
+    return {"wrote": path, "digest": left_as, "from": [*origins], "on": f"{day}"}
+
+
 class LearnLog:
     """The log of one user, read on where it was read before in this process.
 
@@ -95,7 +111,6 @@ class LearnLog:
         self._log = Log(folder, LOG_NAME)
         self._reader = LogReader(self._log)
         self._lock = threading.Lock()
-        self._held_back: list[dict[str, Any]] | None = None
         self._start_over()
 
     @classmethod
@@ -128,46 +143,8 @@ class LearnLog:
         """Append lines, each in one of the forms above, durably and in one go."""
         if not entries:
             return
-        with self.folder.locked():  # so that no thread adds while another ends its go
-            if self._held_back is None:
-                self._log.add(entries)
-                self.read_on()
-                return
-            self._held_back += entries
-            with self._lock:
-                for entry in entries:
-                    self._take_in(entry)
-
-    @contextlib.contextmanager
-    def in_one_go(self) -> Iterator[None]:
-        """Append what is noted meanwhile at the end, when the files that it tells of
-        are durable.
-
-        The caller holds the user's lock.
-        """
-        self._held_back = []
-        try:
-            with files.synced_at_the_end():
-                yield
-        finally:
-            noted = self._held_back
-            self._held_back = None
-            self.add(noted)
-
-    def note_written(
-        self, path: str, data: bytes, origins: Iterable[Origin], day: dt.date
-    ) -> None:
-        """Note a memory as the program leaves it.
-
-        Args:
-            path: its live path.
-            data: the whole file.
-            origins: what it was made of.
-            day: on which it does.
-        """
-        left_as = digest(data)
-        entry = {"wrote": path, "digest": left_as, "from": [*origins], "on": f"{day}"}
-        self.add([entry])
+        self._log.add(entries)
+        self.read_on()
 
     def note_accepted(self, path: str, day: dt.date) -> None:
         """Note that a memory, at its live path, is the person's since a day."""
@@ -198,6 +175,8 @@ class LearnLog:
             self.lines.add(noted)
         elif "proposal" in entry:
             self._note_origins(entry["from"], entry["proposal"])
+        elif "known" in entry:
+            self._note_origins(entry["from"], entry["known"])
         elif "wrote" in entry:
             written = self.written.setdefault(entry["wrote"], Written())
             written.digests.add(noted)

@@ -71,7 +71,7 @@ def redact(text: str) -> Cleaned:
     is_clean = False
     while not is_clean:  # what is taken out can lay bare what stood before it
         is_clean = True
-        for form in _forms():
+        for form in _possible(shadow):
             spans = list(form.find(shadow))
             if spans:
                 is_clean = False
@@ -146,9 +146,6 @@ class Form:
 
         A match whose value fails the check is looked at again one character later.
         """
-        lower = text.lower()
-        if self.anchors and not any(anchor in lower for anchor in self.anchors):
-            return
         pattern = _pattern(self.pattern)
         match = pattern.search(text)
         while match:
@@ -184,6 +181,20 @@ def _forms() -> list[Form]:
             words = [] if anchors == "*" else anchors.split(" ")
             found.append(Form(kind, words, check, pattern))
     return found
+
+
+@cache
+def _anchors() -> frozenset[str]:
+    return frozenset(anchor for form in _forms() for anchor in form.anchors)
+
+
+def _possible(text: str) -> Iterator[Form]:
+    """Yield the forms that a text may have by their anchors, in order."""
+    lower = text.lower()
+    absent = {anchor for anchor in _anchors() if anchor not in lower}
+    for form in _forms():
+        if not (form.anchors and absent.issuperset(form.anchors)):
+            yield form
 
 
 # -- what a value must be --------------------------------------------------------------

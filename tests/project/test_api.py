@@ -500,6 +500,19 @@ def test_many_facts_are_kept_in_one_pass_and_once(nora: User) -> None:
         nora.remember_all([{"txt": "Keeps bees."}])
 
 
+def test_what_a_person_wrote_in_a_file_of_any_name_is_known(tmp_path: Path) -> None:
+    """It is told where, also of one that they have written meanwhile."""
+    nora = Store(tmp_path).user("nora")
+    nora.remember("Has a boat.")
+    facts = tmp_path / "nora/facts"
+    (facts / "about me.md").write_text("Keeps  bees!\n")
+    assert nora.remember("Keeps bees.").path == "facts/about me.md"
+    (facts / "2026-05-04-other.yaml").write_text("text: 住在里斯本。\ntags: [a]\n")
+    told = nora.remember_all(["住在里斯本", "Has a boat.", "Rows."], today=AT.date())
+    assert told[0] == "facts/2026-05-04-other.yaml"
+    assert len(list(nora.memories("facts"))) == 4
+
+
 # -- all of one's users ----------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import re
 import resource
 import stat
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -100,17 +101,33 @@ def calls(act: Callable[[], Any]) -> list[str]:
 
     def seen(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and called is os.fsync:
-            descriptor = frame.f_locals["descriptor"]
+            descriptor = called_with(frame)
             found.append(f"sync {os.readlink(f'/proc/self/fd/{descriptor}')}")
         elif event == "c_call" and called in (os.rename, os.replace, os.link):
             found.append("rename")
 
     sys.setprofile(seen)
+    threading.setprofile(seen)
     try:
         act()
     finally:
         sys.setprofile(None)
+        threading.setprofile(None)
     return found
+
+
+def called_with(frame: FrameType) -> int:
+    """The descriptor that is synced.
+
+    It is that of a folder, of a draft, or of a file that a thread is to sync.
+    """
+    known = frame.f_locals
+    if "draft" in known:
+        return int(known["draft"].descriptor)
+    if "descriptor" in known:
+        return int(known["descriptor"])
+    [descriptor] = known["self"].args
+    return int(descriptor)
 
 
 @pytest.mark.skipif(
@@ -134,6 +151,50 @@ def test_bytes_then_name_then_folder(tmp_path: Path, how: str) -> None:
     named = told.index("rename")
     assert any(one.startswith(f"sync {tmp_path}/.") for one in told[:named]), told
     assert f"sync {tmp_path}" in told[named:], told
+
+
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self/fd"), reason="no /proc to see what a descriptor is"
+)
+def test_of_several_new_files_all_bytes_then_all_names_then_the_folder_once(
+    tmp_path: Path,
+) -> None:
+    wanted = {
+        str(tmp_path / name): b"text\n"
+        for name in (
+            "a.md",
+            "b.md",
+            "c.md",
+        )
+    }
+    told = calls(lambda: files.create_all(wanted))
+    drafts = set(told[:3])
+    assert told[3:] == ["rename"] * 3 + [f"sync {tmp_path}"]
+    assert len(drafts) == 3
+    for one in drafts:
+        assert one.startswith(f"sync {tmp_path}/.")
+    assert sorted(map(str, tmp_path.iterdir())) == sorted(wanted)
+
+
+def test_of_several_new_files_none_is_begun_where_one_has_no_room(
+    tmp_path: Path,
+) -> None:
+    """The error names a file, and no hidden one stays."""
+    wanted = {
+        str(tmp_path / "small.md"): b"n",
+        str(tmp_path / "large.md"): b"n" * 10_000,
+    }
+
+    def write() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
+        with pytest.raises(OSError, match=re.escape(str(tmp_path))):
+            files.create_all(wanted)
+
+    child = fork.Process(target=write, daemon=True)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:

@@ -156,9 +156,20 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
 def test_facts_of_one_pass_are_kept_once_wherever_that_is_killed(
     tmp_path: Path,
 ) -> None:
-    """What a killed pass has written is known to the next one."""
-    texts = ["Keeps bees.", "Has a boat.", "Likes plums."]
-    facts = [{"text": text, "id": text} for text in texts]
+    """The next one completes it, and knows by their ids also those that are gone."""
+    facts = [
+        {"text": "Keeps bees.", "id": "m1"},
+        {"text": "Has a boat.", "id": "m2"},
+        {"text": "Likes plums.", "id": "m3"},
+        {"text": "Likes plums!", "id": "m4"},
+        {"text": "Rows.", "id": "m5"},
+    ]
+    texts = [
+        "Has a boat.",
+        "Keeps bees.",
+        "Likes plums.",
+        "Rows.",
+    ]
     for limit in itertools.count(1):
         user = Store(tmp_path / str(limit)).user("ann")
         ended, _ = killed(
@@ -167,8 +178,13 @@ def test_facts_of_one_pass_are_kept_once_wherever_that_is_killed(
         )
         if ended:
             user.remember_all(facts, today=AT)
-        kept = [one.statement for one in user.memories("facts")]
-        assert sorted(kept) == sorted(texts)
+        kept = list(user.memories("facts"))
+        said = sorted(one.statement for one in kept)
+        assert said == texts
+        for one in kept:
+            user.forget(one.path)
+        user.remember_all(facts, today=AT)
+        assert not list(user.memories("facts"))
         if not ended:
             break
     assert limit > len(texts)
