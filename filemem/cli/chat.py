@@ -36,7 +36,13 @@ from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import Transcript
-from filemem.text.plain import count_tokens, counted, first_few, one_line
+from filemem.text.plain import (
+    count_tokens,
+    counted,
+    first_few,
+    one_line,
+    printable,
+)
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline  # noqa: F401  lines can be edited; what is pasted stays whole
@@ -278,7 +284,7 @@ class Chat:
             raise FilememError(f"say what, behind /{name}; /help has what each takes.")
         self._call.talking = self._talk.user
         self._call.heard = self._screen.message
-        arguments = ["--", rest] if rest else []
+        arguments = ["--", printable(rest)] if rest else []  # no NUL names a file
         with found.make_context(f"/{name}", arguments, obj=self._call) as inner:
             code: int = found.invoke(inner)
         return code

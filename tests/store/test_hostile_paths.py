@@ -90,6 +90,32 @@ def test_a_command_refuses_it_in_one_sentence(
         assert not path or done.return_value == 1, done.output
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/open",
+        "/restore",
+        "/forget",
+        "/edit",
+        "/log",
+    ],
+)
+def test_a_command_that_is_piped_in_may_hold_what_no_argument_can(
+    store: Path,
+    command: str,
+) -> None:
+    """A NUL, which is in no path: it is refused in one sentence, too."""
+    given = ["chat", "--store", str(store), "--user", "mara"]
+    done = CliRunner().invoke(
+        cli,
+        given,
+        input=f"{command} ../bob/profile.md\0",
+        standalone_mode=False,
+    )
+    assert done.return_value == 2, done
+    assert CANARY not in done.output
+
+
 @pytest.mark.parametrize("option", ["--store", "--user"])
 @pytest.mark.parametrize("command", ["list", "forget --yes", "sweep"])
 def test_an_empty_option_never_stands_for_the_default(
