@@ -43,7 +43,7 @@ _OBSTACLES = {
     "worktrees": "a second work tree (git worktree remove)",
     "shallow": "an edge, as a shallow clone (git fetch --unshallow)",
 }
-_CLONE = "clone --quiet --mirror --template="
+_CLONE = f"-c core.hooksPath={os.devnull} clone --quiet --mirror --template="
 _FETCH = (
     "fetch --quiet --force --no-tags --update-head-ok --no-write-fetch-head"
     " --no-auto-maintenance --prune"

@@ -149,6 +149,28 @@ def test_nothing_of_a_repositorys_configuration_runs(tmp_path: Path) -> None:
     assert mara.paths()
 
 
+def test_the_hooks_that_a_person_has_for_all_repositories_run_at_none_of_ours(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("git_filter_repo", reason="needs the extra purge")
+    store(tmp_path / "store")
+    settings = tmp_path / "settings"
+    settings.write_text(f"[core]\n\thooksPath = {tmp_path}/hooks\n")
+    (tmp_path / "hooks").mkdir()
+    for name in HOOKS:
+        (tmp_path / "hooks" / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (tmp_path / "hooks" / name).chmod(0o755)
+    for words in (
+        ["remember", "Has a boat."],
+        ["undo"],
+        ["remember", "Has a canoe."],
+        ["forget", "--about", "canoe", "--yes", "--purge-history"],
+    ):
+        done = run(tmp_path, *words, GIT_CONFIG_GLOBAL=str(settings))
+        assert done.returncode == 0, done
+        assert not (tmp_path / "ran").exists(), words
+
+
 def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
     """Neither its hooks nor what its configuration names, wherever it lies and however it is named."""
     mara = store(tmp_path / "store")
