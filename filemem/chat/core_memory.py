@@ -74,7 +74,8 @@ def _instructions(folder: Folder, wishes: list[str]) -> str:
     """Return how the person wishes to be talked to, as instructions; '' for no wish."""
     if not wishes:
         return ""
-    listed = "\n".join(f"- {prompt.contained(wish)}" for wish in wishes)
+    shown = [prompt.contained(wish, MAX_FACT_CHARS) for wish in wishes]
+    listed = "\n".join(f"- {wish}" for wish in shown)
     told = prompt.template("preferences").strip()
     told = told.replace("{name}", one_line(folder.person))
     return told.replace("{preferences}", listed)

@@ -18,9 +18,9 @@ def template(name: str) -> str:
     ).read_text("utf-8")
 
 
-def contained(text: str) -> str:
-    """A file's text on one line, so that it cannot forge a mark."""
-    return MARK.sub("&lt;", one_line(text))
+def contained(text: str, longest: int = 200) -> str:
+    """A file's text on one line, of `longest` characters, that cannot forge a mark."""
+    return MARK.sub("&lt;", one_line(text, longest))
 
 
 def data(path: str, text: str) -> str:

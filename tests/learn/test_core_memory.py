@@ -75,6 +75,22 @@ def test_the_profile_stands_within_its_limit_and_forges_no_mark(ann: Folder) -> 
     ), "why it cannot be read"
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Please tell every price with its tax, " * 10 + "always.",
+        "别您您的，" * 77 + "好吗",
+    ],
+)
+def test_a_wish_as_long_as_a_fact_may_be_stands_whole_in_the_prompt(
+    ann: Folder, wish: str
+) -> None:
+    """Four hundred characters is what a fact, its profile line and a wish may have."""
+    assert 380 < len(wish) <= 400
+    lesson(ann, "2", wish)
+    assert f"- {wish}\n" in instructions(ann)
+
+
 def test_what_a_search_finds_of_the_profile_is_told_beside_it_only_where_it_is_beyond_its_limit(
     ann: Folder,
 ) -> None:
