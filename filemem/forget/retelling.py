@@ -14,6 +14,7 @@ from filemem.forget.sections import write_section
 from filemem.llm import prompt
 from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError
+from filemem.llm.reading import leaned_on, read_of
 from filemem.store.bullets import Bullet
 from filemem.store.compactions import Compacted
 from filemem.store.memory import Memory
@@ -26,14 +27,12 @@ from filemem.text.plain import (
     SENTENCE_END,
     count_tokens,
     escape_controls,
-    last_sentences,
     one_line,
 )
 from filemem.text.redaction import redact
 from filemem.text.shown import ShownText
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
-ASSISTANT_TOKENS = 60  # of an assistant's turn that a model reads
 MAX_LINE_CHARS = 400
 MAX_SPEAKER_CHARS = 80
 MOST_SHARE = 0.5  # of a conversation's tokens that its quotes may have
@@ -217,12 +216,14 @@ def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
 
 
 def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
-    """Yield what a model reads of a conversation, of an assistant's turns the end."""
+    """Yield what a model reads of a conversation, turn by turn."""
     memory = source.memory
+    leaned = leaned_on(memory, source.turns)
     for turn in source.turns:
-        text = turn.text
-        if memory.role(turn.speaker) is Role.ASSISTANT:
-            text = last_sentences(text, ASSISTANT_TOKENS)
+        role = memory.role(turn.speaker)
+        text = read_of(turn.text, role, is_leaned_on=turn.line in leaned)
+        if not text.strip():
+            continue
         label = f"{number}:{turn.line}"
         text = f"[{label}] {turn.speaker}: {text}".replace("\n", "\n  ")
         heading = f"Conversation {number}"

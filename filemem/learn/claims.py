@@ -20,7 +20,7 @@ from filemem.store.facts import MAX_FACT_CHARS, plain
 from filemem.store.learned import digest
 from filemem.store.paths import Kind
 from filemem.store.profile_sections import SECTIONS
-from filemem.store.roles import ASSISTANT
+from filemem.store.roles import ASSISTANT, Role
 from filemem.text import dates
 from filemem.text.lenient_json import Listed, read_list, read_object
 from filemem.text.plain import one_line
@@ -143,7 +143,7 @@ def _claim(
         **_days(entry, last_day, is_event=kind == "event" and not is_lesson),
         "retold_by": model,
     }
-    if turns and all(turn.is_machine for turn in turns):
+    if turns and all(turn.role is not Role.PERSON for turn in turns):
         front |= {"confidence": BY_MACHINE, "said_by": ASSISTANT}
         section = ""
     known = {label: memory.path for label, memory in request.memories.items()}

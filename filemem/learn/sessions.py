@@ -8,18 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
+from filemem.llm.reading import leaned_on, read_of
 from filemem.store.folder import Folder, Stat
 from filemem.store.learned import NOT_READ, LearnLog, ReadFile, digest
 from filemem.store.memory import Memory
 from filemem.store.passages import Passage
 from filemem.store.paths import Kind, is_archived, live, when_of
-from filemem.store.roles import ASSISTANT, Role
-from filemem.text.plain import both_ends, count_tokens, last_sentences
+from filemem.store.roles import Role
 
-ASSISTANT_TOKENS = 60  # of the last sentences of what an assistant said
-TOOL_TOKENS = 30  # of each end of what a tool or a document said
-SHORT_REPLY_TOKENS = 30  # of a person, which may lean on what an assistant said
-PERSON_TOKENS = 3_000  # of each end of what a person said
 PAUSE = dt.timedelta(minutes=45)  # after which nothing follows in a conversation
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
@@ -55,10 +51,9 @@ class SaidTurn:
         text: what is said; of a turn that is to be forgotten nothing.
         day: on which it was said.
         digest: of its words; the log knows it by this.
-        is_machine: whether an assistant's, a tool's or a document's words are in it.
+        role: whose words are in it.
         is_own: whether it is the turn of the person whose memories these are.
-        is_passed_over: whether an assistant said it, and no short reply follows that
-            leans on it.
+        is_leaned_on: whether a short reply follows, which may lean on it.
         before: the turns right before it.
     """
 
@@ -68,9 +63,9 @@ class SaidTurn:
     text: str
     day: dt.date
     digest: str
-    is_machine: bool = False
+    role: Role = Role.PERSON
     is_own: bool = True
-    is_passed_over: bool = False
+    is_leaned_on: bool = False
     before: tuple["SaidTurn", ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -85,18 +80,8 @@ class SaidTurn:
 
     @property
     def shown(self) -> str:
-        """What a model reads of it: of what is long, and of a tool's, both ends.
-
-        Of an assistant's turn the last sentences, and nothing unless a short reply
-        leans on it: "the second one, please".
-        """
-        if self.is_passed_over:
-            return ""
-        if not self.is_machine:
-            return both_ends(self.text, PERSON_TOKENS)
-        if self.speaker == ASSISTANT:
-            return last_sentences(self.text, ASSISTANT_TOKENS)
-        return both_ends(self.text, TOOL_TOKENS)
+        """What a model reads of it."""
+        return read_of(self.text, self.role, is_leaned_on=self.is_leaned_on)
 
 
 @dataclass(frozen=True)
@@ -186,16 +171,14 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
     session = _session(memory, passages, frozenset(digests), changed)
     own_names = set(map(display, folder.own_names()))
     owner = display(folder.person)
+    leaned = leaned_on(memory, passages)
     before: list[SaidTurn] = []
-    for place, (passage, said) in enumerate(zip(passages, digests, strict=True)):
+    for passage, said in zip(passages, digests, strict=True):
         name = speaker(memory, passage)
         role = memory.role(passage.speaker)
-        is_machine = role is not Role.PERSON
-        is_own = not is_machine and name in own_names
+        is_own = role is Role.PERSON and name in own_names
         if is_own:
             name = owner  # whatever they were called then
-        is_last = place == len(passages) - 1
-        is_leaned_on = not is_last and _is_short_reply(memory, passages[place + 1])
         turn = SaidTurn(
             session=session,
             line=passage.line,
@@ -203,19 +186,13 @@ def _turns(folder: Folder, memory: Memory, changed: int) -> Iterator[SaidTurn]:
             text=passage.text,
             day=passage.day or memory.date or dt.date.min,
             digest=said,
-            is_machine=is_machine,
+            role=role,
             is_own=is_own,
-            is_passed_over=role is Role.ASSISTANT and not is_leaned_on,
+            is_leaned_on=passage.line in leaned,
             before=tuple(before[-CONTEXT_TURNS:]),
         )
         before.append(turn)
         yield turn
-
-
-def _is_short_reply(memory: Memory, passage: Passage) -> bool:
-    """Tell whether a turn of a session is a person's, SHORT_REPLY_TOKENS at most."""
-    is_short = count_tokens(passage.text) <= SHORT_REPLY_TOKENS
-    return is_short and memory.role(passage.speaker) is Role.PERSON
 
 
 def _session(

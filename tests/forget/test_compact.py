@@ -264,6 +264,25 @@ def test_each_half_of_a_long_conversation_says_which_it_is_and_its_day(
     assert all(", Thursday 2026-08-20:" in asked for asked in halves)
 
 
+def test_of_an_assistant_a_model_reads_only_what_a_short_reply_leans_on(
+    user: Folder,
+) -> None:
+    """As consolidation does; of a document and a tool the ends."""
+    said = "- **Ann** 09:30: Which loom is best for the back room of our house?\n"
+    said += "- **assistant** 09:30: The Ashford, I should say. It folds.\n"
+    said += "- **Ann** 09:31: That one, please.\n"
+    said += "- **assistant** 09:31: How lovely to hear that, have fun weaving!\n"
+    said += f"- **Ann** 09:32: {'I measured the room and the door again today. ' * 4}\n"
+    said += f"- **tool** 09:33: {'middle ' * 200}\n"
+    front = "---\norigin: added:1\n---\n\n"
+    lay(user.root, {"sessions/2026/2026-07-20-0930-loom.md": front + said})
+    model = FakeModel('{"lines": []}')
+    jobs.compact(user, AT, model=model)
+    asked = str(model.asked)
+    assert "The Ashford, I should say" in asked and "have fun weaving" not in asked
+    assert 1 < asked.count("middle") < 100
+
+
 def test_a_model_s_words_hold_no_secret(user: Folder) -> None:
     jobs.compact(user, AT, model=teller("The wifi password is Tulip-Garden-42."))
     assert all("[redacted: password]" in text for text in summaries(user).values())
