@@ -33,12 +33,14 @@ class SweepPlan:
         to_restore: by path in the archive why: a key of LASTING.
         waiting: the faded facts that wait for a yes.
         own_files: the digest of all files that the person wrote or changed.
+        entered: the marks of those that no sweep has seen.
     """
 
     to_archive: dict[str, str] = field(default_factory=dict)
     to_restore: dict[str, str] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
     own_files: str = ""
+    entered: list[str] = field(default_factory=list)
 
 
 def plan_sweep(
@@ -54,6 +56,7 @@ def plan_sweep(
         memory_states(folder, today, progress), key=lambda state: state.path
     )
     plan = SweepPlan(waiting=_left_to_wait(states, threshold, today, large))
+    plan.entered = [one.arrival.unseen for one in states if one.arrival.unseen]
     waiting = set(plan.waiting)
     own = list[str]()
     kept = list[MemoryState]()
@@ -130,7 +133,8 @@ def apply_sweep(
         drafts = folder.drafts.intersection({*plan.to_archive, *plan.to_restore})
         stayed = {path: draft_stays(path) for path in sorted(drafts)}
     else:
-        usage.note_sweep(folder, plan.own_files, len(plan.waiting), at.date())
+        waiting = len(plan.waiting)
+        usage.note_sweep(folder, plan.own_files, plan.entered, waiting, at.date())
         stayed = recalls.archive(folder, plan.to_archive, at)
         stayed |= folder.move({path: live(path) for path in plan.to_restore})
     went = [path for path in plan.to_archive if path not in stayed]
