@@ -1,5 +1,6 @@
 """The command line's entry: its commands, and the one place where errors leave it."""
 
+import contextlib
 import functools
 import importlib
 import os
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from filemem.cli.context import with_shared_options
+from filemem.cli.context import Context, with_shared_options
 from filemem.cli.output import sentence, wrapped
 from filemem.errors import FilememError
 from filemem.text.plain import escape_controls, nearest
@@ -37,6 +38,11 @@ for _group in GROUPS.values():
     for _place in _group.split():
         _module, _, _name = _place.partition(".")
         COMMANDS[_name] = _module
+READ_IN_PASSING = (
+    "remember search open edit grep list timeline report call review status check log"
+)
+"""Behind these what has ended is read; a chat sees to it itself, and what moves or
+deletes memories, or is a job, is left alone."""
 
 INTERRUPTED = 130
 READER_LEFT = 141
@@ -116,6 +122,21 @@ def cli() -> None:
 with_shared_options(cli)
 
 
+@cli.result_callback()
+@click.pass_context
+def _read_in_passing(ctx: click.Context, code: Any) -> Any:
+    """Have what has ended read in the background, once a command has said its all."""
+    sys.stdout.flush()
+    call = ctx.ensure_object(Context)
+    is_other = call.as_of or call.all_users or call.scheduler
+    if ctx.invoked_subcommand in READ_IN_PASSING.split() and not is_other:
+        from filemem.learn.background import start_in_passing  # noqa: PLC0415
+
+        with contextlib.suppress(FilememError, OSError):
+            start_in_passing(call.the_user(), call.clock())
+    return code
+
+
 def main() -> NoReturn:
     """Run the command line, and exit.
 
@@ -123,8 +144,9 @@ def main() -> NoReturn:
     """
     _open_standard_streams()
     _handle_ends()
+    words = sys.argv[1:] or ["--help"]
     try:
-        code = cli.main(sys.argv[1:] or ["--help"], "filemem", standalone_mode=False)
+        code = cli.main(words, "filemem", standalone_mode=False, obj=Context())
         sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(INTERRUPTED)

@@ -1,16 +1,18 @@
 """Reading in time: a process of its own reads what has ended, and the next chat tells
-what came of it."""
+what came of it. Without a daemon any process of filemem that comes by begins one."""
 
 import datetime as dt
+import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection
 from contextlib import suppress
 
 from filemem.errors import FilememError, NotFound
-from filemem.learn.sessions import Ended, unread
-from filemem.llm.choice import OfflineModel
+from filemem.learn.sessions import PAUSE, Ended, unread
+from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model
 from filemem.store import config, files
 from filemem.store.folder import Folder
@@ -21,6 +23,8 @@ NEWS = "news.txt"
 """In the bookkeeping: one line for the next chat, deleted once it was told."""
 MAX_NEWS_CHARS = 1000
 """Of the line: what comes after waits in the memories."""
+BEGUN = "reading"
+"""In the bookkeeping: an empty file, as old as the last start in passing."""
 
 
 def start(
@@ -57,6 +61,33 @@ def start(
     return True
 
 
+def start_in_passing(folder: Folder, now: dt.datetime) -> None:
+    """Begin to have read what has ended, by the model in the settings, and say nothing.
+
+    At most once a PAUSE, as an endpoint may fail; and never in memories that cannot be
+    written, or that merely lie where the person stands and may be a stranger's.
+
+    Args:
+        folder: whose conversations these are.
+        now: the moment; nothing is read at another than the clock's, as of --today.
+    """
+    is_today = abs(dt.datetime.now(dt.UTC) - now) < PAUSE
+    if not (is_today and folder.exists() and folder.is_own) or folder.is_read_only:
+        return
+    with suppress(FilememError, OSError):
+        begun = folder.bookkeeping(BEGUN)
+        if not _is_recent(begun) and start(folder, chosen_model(folder, None), now):
+            files.write(begun, b"")
+
+
+def _is_recent(path: str) -> bool:
+    """Tell whether a file was written less than a PAUSE ago."""
+    with suppress(FileNotFoundError):
+        age = time.time() - os.lstat(path).st_mtime
+        return abs(age) < PAUSE.total_seconds()  # a clock may have been put back
+    return False
+
+
 def _waits(folder: Folder, ended: Ended) -> bool:
     """Tell whether a conversation that is over has anything to be read."""
     waiting = unread(folder, LearnLog.of(folder), ended)
@@ -64,12 +95,15 @@ def _waits(folder: Folder, ended: Ended) -> bool:
 
 
 def leave_news(folder: Folder, told: str) -> None:
-    """Leave news for the next chat, behind what was left before.
+    """Leave news for the next chat, behind what was left before, unless it says that.
 
     A folder that was moved away meanwhile gets none.
     """
     with suppress(NotFound), folder.locked():
-        line = one_line(f"{_news(folder)} {told}", MAX_NEWS_CHARS)
+        before = _news(folder)
+        if told in before:  # an endpoint fails again
+            return
+        line = one_line(f"{before} {told}", MAX_NEWS_CHARS)
         files.write(folder.bookkeeping(NEWS), f"{line}\n".encode("utf-8", "replace"))
 
 

@@ -11,6 +11,7 @@ import datetime as dt
 import importlib.metadata
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Any, BinaryIO
 
 from filemem.errors import FilememError, in_words
 from filemem.importers.base import dig
-from filemem.learn.sessions import display
+from filemem.learn.background import start_in_passing
+from filemem.learn.sessions import PAUSE, display
 from filemem.mcp import writing
 from filemem.overview.briefing import briefing
 from filemem.store.folder import Folder
@@ -87,6 +89,7 @@ class Dispatcher:
         self._turn = threading.Lock()
         self._greeted = ""  # the revision in which the client of a pipe was greeted
         self._writes = write
+        self._next_look = 0.0  # for what has ended, by the process's clock
 
     def answer(
         self, data: bytes, headers: Mapping[str, str] | None = None
@@ -183,8 +186,16 @@ class Dispatcher:
             raise ProtocolError(INVALID_PARAMS, "params must have name, a text.")
         with self._turn:
             text = self._called(name, params.get("arguments") or {})
+            self._have_read()
         content = [{"type": "text", "text": text}]
         return {"content": content, "isError": text.startswith("Error: ")}
+
+    def _have_read(self) -> None:
+        """Have what has ended read in the background; look for it once a PAUSE."""
+        clock = time.monotonic()
+        if clock >= self._next_look:
+            self._next_look = clock + PAUSE.total_seconds()
+            start_in_passing(self._folder, self._now())
 
     def _called(self, name: str, arguments: Any) -> str:
         """Return the answer of a tool; `Error: …` for a call that is wrong."""

@@ -4,6 +4,7 @@ whatever door it came; the next chat tells in one line what came of that."""
 import datetime as dt
 import http.client
 import json
+import shlex
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import clean, filemem
+from programs import clean, filemem, lay
 from reader import Reader, note
 from scripted_server import ScriptedServer, Step, fail, say
 from terminal import Terminal
@@ -27,6 +28,7 @@ LINE = "Kept of what was said: Ann lives in Ghent."
 MORNING = "2026-11-20T09:45"
 SOON = "2026-11-20T10:15"
 LATER = "2026-11-20T11:45"
+LONG_AGO = "2020-11-20T09:45"
 
 
 class Ann:
@@ -60,6 +62,11 @@ class Ann:
         done = self.filemem("chat", "--new", "-m", text, "--today", at)
         assert done.returncode == 0, done.stderr
         return done.stderr
+
+    @property
+    def begun(self) -> Path:
+        """What a command writes that comes by and begins to have something read."""
+        return self.home / "store/ann/.filemem/reading"
 
     def waits_until_read(self) -> None:
         """Wait until the process that reads has left its news."""
@@ -146,6 +153,89 @@ def test_nothing_is_read_where_the_person_does_not_want_it(ann: Ann) -> None:
     ann.say("Good night", LATER)
     ann.filemem("consolidate")
     assert len(ann.reader.told) == 1, "by hand alone"
+
+
+@pytest.mark.parametrize(
+    "words", ["remember 'I like tea.'", "search Ghent", "grep zzz --json", "status"]
+)
+def test_any_command_that_comes_by_has_read_what_has_ended(
+    ann: Ann, words: str
+) -> None:
+    """Silently, and not again within a pause, however often one comes by."""
+    ann.say(SAID, LONG_AGO)
+    done = ann.filemem(*shlex.split(words))
+    assert done.stderr == ""
+    ann.waits_until_read()
+    assert SAID in ann.reader.told[0]
+    at = ann.begun.stat().st_mtime_ns
+    assert LINE in ann.say("Hello", LONG_AGO)
+    ann.filemem("list")
+    assert ann.begun.stat().st_mtime_ns == at
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "search Ghent --today 2026-11-20",
+        "list --as-of 2026-11-20",
+        "status --all-users",
+        "check --all-users",
+        "forget Ghent --dry-run",
+        "compact --dry-run",
+        "sweep --dry-run",
+        "maintain --dry-run",
+        "users",
+        "import nothing.json",
+    ],
+)
+def test_no_other_command_has_anything_read(ann: Ann, words: str) -> None:
+    """Nor one of another day than today."""
+    ann.say(SAID, LONG_AGO)
+    ann.filemem(*shlex.split(words))
+    assert not ann.begun.exists()
+
+
+def test_nothing_is_read_in_passing_that_need_not_be(ann: Ann) -> None:
+    """Without anything that has ended, a model, or the person's wish to have it read."""
+    ann.filemem("remember", "I like tea.", "--new")
+    ann.filemem("list")
+    assert not ann.begun.exists(), "what is remembered is kept already"
+    ann.say(SAID, LONG_AGO)
+    del ann.env["FILEMEM_MODEL"]
+    ann.filemem("list")
+    assert not ann.begun.exists(), "no model"
+    ann.env["FILEMEM_MODEL"] = "gpt-x"
+    config = ann.home / ".config/filemem/config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("consolidate: false\n")
+    ann.filemem("list")
+    assert not ann.begun.exists(), "by hand alone"
+
+
+def test_nothing_is_read_in_passing_in_a_store_that_is_merely_found(ann: Ann) -> None:
+    turn = f"---\nspeakers: {{ann: user}}\n---\n\n- **ann** 09:45: {SAID}\n"
+    lay(ann.home, {"memory_store/ann/sessions/2020/2020-11-20-0945-x.md": turn})
+    begun = ann.home / "memory_store/ann/.filemem/reading"
+    found = ["search", "Ghent", "--user", "ann"]
+    assert filemem(*found, env=ann.env, cwd=ann.home).returncode == 0
+    assert not begun.exists()
+    named = [*found, "--store", "memory_store"]
+    assert filemem(*named, env=ann.env, cwd=ann.home).returncode == 0
+    assert begun.exists()
+
+
+def test_an_agent_that_asks_over_mcp_has_read_what_has_ended(ann: Ann) -> None:
+    ann.say(SAID, LONG_AGO)
+    arguments = {"name": "search_files", "arguments": {"query": "Ghent"}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    asked = json.dumps(call)
+    ann.filemem("mcp", "--today", LONG_AGO, given=asked)
+    assert not ann.begun.exists(), "of another day than today"
+    done = ann.filemem("mcp", given=f"{asked}\n{asked}\n")
+    assert done.stdout.count("I live in Ghent") == 2
+    ann.waits_until_read()
+    assert LINE in ann.say("Hello", LONG_AGO)
+    assert len(ann.reader.told) == 1
 
 
 def test_an_agent_s_session_is_read_when_it_ends(ann: Ann) -> None:
