@@ -7,7 +7,7 @@ import datetime as dt
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from filemem.forget.sections import write_section
@@ -34,6 +34,7 @@ from filemem.text.shown import ShownText
 
 MAX_REQUEST_TOKENS = 6_000  # of turns
 MAX_LINE_CHARS = 400
+MAX_TITLE_CHARS = 60
 MAX_SPEAKER_CHARS = 80
 MOST_SHARE = 0.5  # of a conversation's tokens that its quotes may have
 TOLD_SHARE = 0.1  # of the tokens of a person's turns that a model may tell
@@ -273,7 +274,8 @@ def _ask(
         for turn in turns:  # of which it may tell nothing
             lines.setdefault(turn.source.path, [])
     for bullet in filter(None, bullets):
-        lines.setdefault(bullet.path, []).append(bullet)
+        before = lines.setdefault(bullet.path, [])
+        before.append(replace(bullet, title="") if before else bullet)
     return ""
 
 
@@ -301,8 +303,11 @@ def _bullet(
     if not (cited and said and isinstance(said, str)):
         return None
     text = redact(one_line(said, MAX_LINE_CHARS)).text
+    title = told.get("title")
+    title = one_line(title, MAX_TITLE_CHARS) if isinstance(title, str) else ""
+    title = redact(title.replace("*", "")).text.strip()
     source = cited[0].source
     lines = tuple(turn.line for turn in cited if turn.source is source)
-    if not shown.holds(text):
+    if not shown.holds(f"{title} {text}"):
         text = f"{text} {UNSURE}"
-    return Bullet("", text, source.path, lines)
+    return Bullet("", text, source.path, lines, title)

@@ -37,12 +37,12 @@ def write_section(path: str, bullets: Iterable[Bullet]) -> bytes:
 def put_section(summary: bytes, path: str, new: bytes, known: str) -> bytes:
     """Return a summary with a section in its place, at the end where it is new.
 
-    A section with the digest `known` is replaced. Another one is a person's and stays,
-    with the lines that it lacks at its end.
+    A section with the digest `known` is replaced, by an empty one, too. Another one is
+    a person's and stays, with the lines that it lacks at its end.
     """
     place = _find_section(summary, path)
     if place is None:
-        gap = b"\n" if summary else b""
+        gap = b"\n" if summary and new else b""
         return _ended(summary) + gap + new
     old = summary[place]
     if section_digest(old) != known:
@@ -50,7 +50,10 @@ def put_section(summary: bytes, path: str, new: bytes, known: str) -> bytes:
         new = old
         if lacking:
             new = _ended(old) + b"".join(lacking)
-    return summary[: place.start] + new + summary[place.stop :]
+    before = summary[: place.start]
+    if not new:
+        before = before.removesuffix(b"\n")  # the empty line above it
+    return before + new + summary[place.stop :]
 
 
 def _find_section(summary: bytes, path: str) -> slice | None:

@@ -1,12 +1,12 @@
 """Compaction: old conversations are told in a few lines by month, and archived.
 
-A model writes what came of each, what was decided and what is open, and of one that is
-not worth a line nothing but its heading. Without a model, or where it fails, a few
-sentences of the person's own are quoted, and told anew once there is a model; a
-conversation too short for that stays. Each line leads to the turns that it tells of.
-The sections of a month are written, the originals moved, each logged with its digest:
-so nothing is done twice, what a killed run began is gone on with, and what was edited
-since is told again.
+A model writes a title of each, what came of it, what was decided and what is open, and
+of one that is not worth a line nothing: it is only archived. Without a model, or where
+it fails, a few sentences of the person's own are quoted, and told anew once there is a
+model; a conversation too short for that stays. Each line leads to the turns that it
+tells of. The sections of a month are written, the originals moved, each logged with its
+digest: so nothing is done twice, what a killed run began is gone on with, and what was
+edited since is told again.
 """
 
 import datetime as dt
@@ -116,6 +116,7 @@ def apply_compaction(
             drafts = [one for one in due if one.memory.path in folder.drafts]
             said += [draft_stays(one.path) for one in drafts]
             told = [one for one in due if one not in drafts]
+            empty = set[str]()
             if not dry:
                 retold = retell(told, model) if model else Retold()
                 if retold.error:
@@ -123,11 +124,15 @@ def apply_compaction(
                     model = None
                 sections = _sections(folder, summary, told, retold)
                 told = [one.source for one in sections]
+                empty = {one.source.path for one in sections if not one.data}
                 notes += _put(folder, summary, sections, at)
-            for source in told:
-                said.append(f"{source.path} {verb} in {summary}.")
-                made.append({"summary": summary, "source": source.path})
-                paths += [summary, source.path, archived(source.path)]
+            for path in (source.path for source in told):
+                paths += [summary, path, archived(path)]
+                if path in empty:
+                    said.append(f"{path} has nothing that is worth a line.")
+                    continue
+                said.append(f"{path} {verb} in {summary}.")
+                made.append({"summary": summary, "source": path})
         progress(len(plan), len(plan))
     except Stopped as error:
         error.done.append(_compacted(said, notes, made, paths))
@@ -171,7 +176,7 @@ def _sections(
             how = compactions.DONE
             lines = quote(source, share)
         if lines or told is not None:
-            data = write_section(source.path, lines)
+            data = write_section(source.path, lines) if lines else b""
             entry = compactions.Compacted(
                 source.digest, live(summary), section_digest(data), how
             )
@@ -204,7 +209,7 @@ def _put(
     with folder.locked():
         if os.path.lexists(folder.absolute(summary)):
             folder.edit(summary, changed)
-        elif sections:
+        elif any(one.data for one in sections):
             folder.create(summary, changed(page(Kind.SUMMARIES).encode()))
     log = dict[str, compactions.Compacted]()
     fresh = list[str]()

@@ -8,15 +8,27 @@ from filemem.text.plain import count_tokens
 
 @dataclass(frozen=True)
 class Bullet:
-    """One statement of a summary: who said it ( for nobody), what, and its lines."""
+    """One statement of a summary.
+
+    Attributes:
+        speaker: who said it; '' for nobody.
+        text: what.
+        path: of the conversation.
+        lines: of it, which say so.
+        title: of the conversation, which stands before its first line; '' for none.
+            Read again, it is of the text.
+    """
 
     speaker: str
     text: str
     path: str
     lines: tuple[int, ...]
+    title: str = ""
 
     def __str__(self) -> str:
         who = f"**{self.speaker}**: " if self.speaker else ""
+        if self.title:
+            who = f"**{self.title}** – "
         return f"- {who}{self.text} ({self.path}:{','.join(map(str, self.lines))})\n"
 
     @property

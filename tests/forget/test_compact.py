@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import lay
 
-from filemem import jobs
+from filemem import Store, jobs
 from filemem.llm.model import ModelError
 from filemem.store import bullets
 from filemem.store.encodings import decode
@@ -53,6 +53,7 @@ TALKS = {
 }
 AUGUST = "summaries/2026/2026-08-conversations.md"
 SEPTEMBER = "summaries/2026/2026-09-conversations.md"
+LOOM = "sessions/2026/2026-08-03-0930-the-loom.md"
 EEL = "sessions/2026/2026-09-03-0930-the-eel.md"
 
 
@@ -230,13 +231,50 @@ def test_where_a_model_finds_nothing_worth_keeping_it_is_not_asked_again(
     short = "sessions/2026/2026-08-20-0930-short.md"
     lay(user.root, {short: "- **Ann** 09:30: Hi.\n"})
     jobs.compact(user, AT, model=FakeModel('{"lines": []}'))
-    told = summaries(user)
-    assert "## 2026-08-20-0930-short\n" in told[AUGUST]
-    assert not any("**Ann**:" in text for text in told.values())
+    assert summaries(user) == {}, "no heading stands over nothing"
     assert f"archive/{short}" in user.paths()
+    assert f"archive/{EEL}" in user.paths()
     again = teller()
     jobs.compact(user, AT, model=again)
     assert again.asked == []
+
+
+def test_what_was_quoted_goes_where_a_model_finds_nothing_in_it(user: Folder) -> None:
+    """What a person wrote stays, and what is told of another conversation."""
+    jobs.compact(user, AT)
+    lay(user.root, {AUGUST: summaries(user)[AUGUST] + "- my own\n"})
+    one = '{"lines": [{"text": "The kiln cracked.", "turns": ["2:10"]}]}'
+    jobs.compact(user, AT, model=FakeModel('{"lines": []}', one))
+    told = summaries(user)
+    assert "a loom from Old Hannah" in told[AUGUST]
+    _, _, body = told[SEPTEMBER].partition("---\n\n")
+    cited = "sessions/2026/2026-09-17-1105-the-kiln.md:10"
+    assert body == f"## 2026-09-17-1105-the-kiln\n\n- The kiln cracked. ({cited})\n"
+
+
+def test_a_title_stands_before_the_first_line_of_a_conversation(user: Folder) -> None:
+    """It is found by a search and checked as all that a model says."""
+    secret = "AKIA" + "IOSFODNN7EXAMPLE"
+    lines = [
+        {"title": "Weaving **at** home", "text": "Ann has a loom.", "turns": ["1:10"]},
+        {"title": "Again", "text": "It is heavy.", "turns": ["1:12"]},
+    ]
+    odd = [
+        {"title": ["x"], "text": "The eel bit.", "turns": ["1:12"]},
+        {"title": f"Key {secret} {'x' * 99}", "text": "A kiln.", "turns": ["2:10"]},
+    ]
+    answers = [json.dumps({"lines": told}) for told in (lines, odd)]
+    lay(user.root, {LOOM: read(user, LOOM).replace("40 kilos", "40 kilos " * 40)})
+    jobs.compact(user, AT, model=FakeModel(*answers))
+    august = summaries(user)[AUGUST]
+    assert f"- **Weaving at home** – Ann has a loom. ({LOOM}:10)\n" in august
+    assert f"- It is heavy. ({LOOM}:12)\n" in august
+    september = summaries(user)[SEPTEMBER]
+    assert f"\n- The eel bit. ({EEL}:12)\n" in september
+    assert secret not in september and "x" * 61 not in september
+    with Store(user.store) as store:
+        [hit] = store.user("ann").search_files("weaving")
+    assert hit.path == AUGUST
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more(user: Folder) -> None:
