@@ -16,6 +16,7 @@ import click
 from filemem.cli.context import Context, with_shared_options
 from filemem.cli.output import sentence, wrapped
 from filemem.errors import FilememError
+from filemem.store import person
 from filemem.text.plain import escape_controls, nearest
 
 GROUPS = {
@@ -126,14 +127,15 @@ with_shared_options(cli)
 @click.pass_context
 def _read_in_passing(ctx: click.Context, code: Any) -> Any:
     """Have what has ended read in the background, once a command has said its all."""
-    sys.stdout.flush()
     call = ctx.ensure_object(Context)
     is_other = call.as_of or call.all_users or call.scheduler
     if ctx.invoked_subcommand in READ_IN_PASSING.split() and not is_other:
-        from filemem.learn.background import start_in_passing  # noqa: PLC0415
-
         with contextlib.suppress(FilememError, OSError):
-            start_in_passing(call.the_user(), call.clock())
+            user = call.the_user()
+            if user.is_own and person.may_name_model(user.store):
+                from filemem.learn import background  # noqa: PLC0415  slow to load
+
+                background.start_in_passing(user, call.clock())
     return code
 
 

@@ -21,7 +21,6 @@ from filemem.store.memory import Memory, parse
 from filemem.text.plain import nearest, one_line
 
 NAME = "filemem.yaml"  # in a store
-OWN_NAME = "config.yaml"  # in the person's configuration folder
 STORES = "stores"  # a key of it: a mapping of settings for each store, by its path
 ENVIRONMENT = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}
 KEY = "OPENAI_API_KEY"  # of the environment, for the endpoint
@@ -111,7 +110,11 @@ def _state(root: str) -> list[object]:
         os.environ.get(name) for name in (*ENVIRONMENT.values(), KEY)
     ]
     own = person.folder()
-    for name in (f"{own}/{OWN_NAME}", f"{own}/{person.FILE_NAME}", f"{root}/{NAME}"):
+    for name in (
+        f"{own}/{person.OWN_NAME}",
+        f"{own}/{person.FILE_NAME}",
+        f"{root}/{NAME}",
+    ):
         state.append(name)
         with suppress(OSError):
             stat = os.stat(name)
@@ -182,7 +185,7 @@ def _of_store(root: str | Path) -> dict[str, Any]:
 
 def _own() -> Memory:
     """Return the person's own file of settings."""
-    return _read(os.path.join(person.folder(), OWN_NAME))
+    return _read(os.path.join(person.folder(), person.OWN_NAME))
 
 
 def _read(path: str) -> Memory:

@@ -15,6 +15,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.store import files
 
 FILE_NAME = "stores.json"
+OWN_NAME = "config.yaml"  # their settings
 Entry = dict[str, Any]
 
 
@@ -68,6 +69,13 @@ def entry_of(place: str) -> Entry:
     with suppress(FilememError, OSError):
         return read_entries(FILE_NAME).get(place, {})
     return {}
+
+
+def may_name_model(store: str) -> bool:
+    """Tell whether there may be a model for a store, without reading any settings."""
+    if os.environ.get("FILEMEM_MODEL") or "model" in entry_of(store):
+        return True
+    return os.path.lexists(os.path.join(folder(), OWN_NAME))
 
 
 def keep(place: str, **facts: Any) -> None:
