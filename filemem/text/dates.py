@@ -16,8 +16,9 @@ import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
+from itertools import pairwise
 
 from filemem.text import tables
 from filemem.text.expressions import (
@@ -32,6 +33,7 @@ from filemem.text.terms import simplified
 
 QUOTE_CHARACTERS = 1000  # before an expression in which a quote is looked for
 MAX_VAGUE_DAYS = 7  # of what a bound names that its words look back on
+MONTHS_DIFFER = timedelta(3)  # in length; years by less
 MAX_SPAN_DAYS = 31  # of a span that dates an event; *in 2023* says too little of a day
 
 _NAMES_A_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")
@@ -70,7 +72,32 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
         if mention and mention.span.start <= mention.span.end:
             is_annotated = mention.annotated and not _is_quoted(text, mention.start)
             found.append(replace(mention, annotated=is_annotated))
+    for place, (one, other) in enumerate(pairwise(found)):
+        if _is_spelt_out(plain, one, other):
+            found[place] = replace(one, annotated=False)
     return tuple(found)
+
+
+def _is_spelt_out(text: str, one: Mention, following: Mention) -> bool:
+    """Tell whether whoever wrote an expression wrote its date right behind it, too.
+
+    As in `last year (2024)` and 下周五（5月29日）. That date holds, whatever would be
+    reckoned; behind a comma it needs its year to be no other matter's.
+
+    Args:
+        text: with both.
+        one: the expression.
+        following: the next one that names a day or a span.
+    """
+    between = text[one.end : following.start].strip()
+    is_date = one.annotated and not following.relative
+    if not is_date or between not in ("", "(", "（", ",", "，"):
+        return False
+    length = one.span.end - one.span.start
+    if following.span.end - following.span.start > length + MONTHS_DIFFER:
+        return False
+    written = text[following.start : following.end]
+    return between not in (",", "，") or str(following.span.start.year) in written
 
 
 def _is_quoted(text: str, start: int) -> bool:

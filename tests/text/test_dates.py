@@ -232,6 +232,37 @@ DAYS = st.dates() | st.sampled_from(
 )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "last year (2021) in May",
+        "next month (July 2024)",
+        "last Friday, 28 April 2023, at noon",
+        "yesterday (May 7)",
+        "tomorrow 9 May",
+        "去年（2021年）夏天",
+        "下周五（5月19日）",
+        "明天5月9日",
+    ],
+)
+def test_a_date_that_is_written_beside_an_expression_is_not_reckoned(text: str) -> None:
+    """It holds, whatever would be reckoned."""
+    assert annotate(text, MONDAY) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "last Friday [5 May 2023], 3 May was too early",
+        "yesterday [7 May 2023] (March was worse)",
+        "yesterday [7 May 2023] (as in 2019)",
+        "上周五[2023年5月5日]，5月3日太早",
+    ],
+)
+def test_a_date_of_another_matter_spells_no_expression_out(text: str) -> None:
+    assert annotate(re.sub(r" ?\[[^]]*\]", "", text), MONDAY) == text
+
+
 @given(TEXTS, DAYS)
 @example("last week [ ]", MONDAY)
 @example("昨天三天前上周", MONDAY)
