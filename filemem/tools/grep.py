@@ -234,7 +234,8 @@ def grep(
         order: `newest` or `oldest` file first; archived files come last.
         context: lines around each match.
         offset: matches to skip.
-        page: matches to show, fewer if they hold more than MAX_PAGE_CHARS.
+        page: matches to show, fewer if they hold more than MAX_PAGE_CHARS; where one
+            alone would be left, that too.
         current: the conversation going on, which is left out.
         brackets: also match the days that the tools show in brackets.
 
@@ -259,11 +260,13 @@ def grep(
     total = 0
     size = 0
     for match in _matches(pattern, forms):
-        if offset <= total < offset + page and size < MAX_PAGE_CHARS:
+        if offset <= total <= offset + page and size < MAX_PAGE_CHARS:
             held.append(match)
             size += len(match.text)
         total += 1
         by_file[match.path] += 1
+    if len(held) > page and total > offset + page + 1:
+        held.pop()
     if offset and offset >= total:
         raise FilememError(
             f"offset {offset} is past the end: {total} lines match; "

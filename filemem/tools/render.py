@@ -248,7 +248,9 @@ def grepped(
     tokens = 0
     path = ""
     for match in found.lines:
-        if tokens > GREP_TOKENS:
+        # To show the last one costs no more than to tell that there is one.
+        is_last = found.offset + matched == found.total - 1
+        if tokens > GREP_TOKENS and not is_last:
             if not match.matches:
                 continue
             next_offset = found.offset + matched

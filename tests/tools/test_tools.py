@@ -344,6 +344,25 @@ def test_grep_never_clips_what_matches(root: Path, tools: Toolbox) -> None:
         assert call == [("open", f'{{"path": "{path}", "line": 1, "lines": 1}}')]
 
 
+@pytest.mark.parametrize("words", ["okapi", "okapi " * 60])
+def test_grep_never_withholds_a_single_match(
+    root: Path, tools: Toolbox, words: str
+) -> None:
+    """To show it costs no more than to tell of it, be it beyond the lines or the tokens
+    of an answer."""
+    path = "sessions/2026/2026-08-05-0900-x.md"
+    asked = {"pattern": "okapi", "path": path}
+    lines = [f"- **Sam** 09:30: {words}\n"] * 52
+    write(root, {path: "".join(lines)})
+    cut = tools.call("grep", asked)
+    held = len(numbered(cut))
+    assert next_call(cut) == ("grep", asked | {"offset": held})
+    write(root, {path: "".join(lines[: held + 1])})
+    whole = tools.call("grep", asked)
+    assert len(numbered(whole)) == held + 1
+    assert next_call(whole) is None
+
+
 def test_grep_without_a_match_shows_no_line(tools: Toolbox) -> None:
     answer = tools.call("grep", '{"pattern": "xylophone"}')
     assert answer.split("\n") == [
