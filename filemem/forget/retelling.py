@@ -43,6 +43,9 @@ ASK_AGAIN = (
     "\n\nYour last answer could not be read. Tell by one call of `tell`, or by one "
     "JSON object of the same form and nothing else."
 )
+_PASTED = re.compile(  # a block of code, or a line that quotes: others' words
+    r"^[ \t]*```.*?(?:^[ \t]*```|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE
+)
 _LABEL = re.compile(r"\b\d+:\d+\b")
 
 
@@ -113,11 +116,14 @@ def _own_turns(source: Source) -> Sequence[Passage]:
 
 
 def _sentences(source: Source) -> Iterator[Bullet]:
-    """Yield the sentences of the person's own, or where there are none, of all."""
+    """Yield the sentences of the person's own, or where there are none, of all.
+
+    What stands in them as pasted, by its form, is nobody's sentence.
+    """
     memory = source.memory
     for turn in _own_turns(source):
         speaker = one_line(turn.speaker, MAX_SPEAKER_CHARS)
-        words = terms.CAPTION.sub(" ", turn.text)
+        words = _PASTED.sub(" ", terms.CAPTION.sub(" ", turn.text))
         for sentence in SENTENCE_END.split(words):
             text = redact(escape_controls(" ".join(sentence.split()))).text
             if re.search(r"\w", text):

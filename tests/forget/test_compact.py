@@ -166,6 +166,17 @@ def test_chinese_is_quoted_by_the_sentence_and_no_secret_is(user: Folder) -> Non
         assert word not in summary
 
 
+def test_what_was_pasted_by_its_form_is_quoted_as_nobody_s_words(user: Folder) -> None:
+    said = "Look what Tom wrote:\n  > I hate the loom.\n  ```\n  print(loom)\n  ```"
+    said += "\n  It is a fine loom all the same."
+    talk = FILL.format(said, "It weighs 40 kilos.")
+    lay(user.root, {LOOM: FRONT.format("2026-08-03") + talk})
+    jobs.compact(user, AT)
+    told = summaries(user)[AUGUST]
+    assert "a fine loom all the same" in told
+    assert "hate" not in told and "print" not in told
+
+
 def test_an_imported_assistant_is_told_by_its_role(user: Folder) -> None:
     said = "- **ann** 09:30: Give me an easy plan.\n"
     said += "- **Claude** 09:31: As a nurse of 50 from Lagos, cook on 3 May.\n"
