@@ -27,7 +27,7 @@ NEAREST = 3  # passages that stand beside a message, however long they are
 MAX_QUOTES = 3  # in an answer without a model
 FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
 FACT_PLACES = 2  # of facts beside a message, behind the best passage
-NOTHING_FOUND = "A search for the last message found nothing beyond what stands above."
+NOTHING_FOUND = "A search for the last message found nothing that is not here already."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
 )
