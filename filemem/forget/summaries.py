@@ -116,7 +116,7 @@ def apply_compaction(
             drafts = [one for one in due if one.memory.path in folder.drafts]
             said += [draft_stays(one.path) for one in drafts]
             told = [one for one in due if one not in drafts]
-            empty = set[str]()
+            untold = set[str]()
             if not dry:
                 retold = retell(told, model) if model else Retold()
                 if retold.error:
@@ -124,11 +124,11 @@ def apply_compaction(
                     model = None
                 sections = _sections(folder, summary, told, retold)
                 told = [one.source for one in sections]
-                empty = {one.source.path for one in sections if not one.data}
+                untold = _untold(sections)
                 notes += _put(folder, summary, sections, at)
             for path in (source.path for source in told):
                 paths += [summary, path, archived(path)]
-                if path in empty:
+                if path in untold:
                     said.append(f"{path} has nothing that is worth a line.")
                     continue
                 said.append(f"{path} {verb} in {summary}.")
@@ -185,6 +185,18 @@ def _sections(
     return sections
 
 
+def _untold(sections: Iterable[_Section]) -> set[str]:
+    """Return the conversations in which a model found nothing that is worth a line.
+
+    Args:
+        sections: those of a month.
+
+    Returns:
+        Their live paths.
+    """
+    return {one.source.path for one in sections if not one.data}
+
+
 def _put(
     folder: Folder, summary: str, sections: Sequence[_Section], at: dt.datetime
 ) -> Iterable[str]:
@@ -193,7 +205,7 @@ def _put(
     Args:
         folder: whose they are.
         summary: its path.
-        sections: what is told.
+        sections: what is told; the summary is begun if that is anything.
         at: the moment that counts as now.
 
     Returns:

@@ -196,7 +196,7 @@ def test_no_other_command_has_anything_read(ann: Ann, words: str) -> None:
 
 
 def test_nothing_is_read_in_passing_that_need_not_be(ann: Ann) -> None:
-    """Without anything that has ended, a model, or the person's wish to have it read."""
+    """That is without anything that has ended, a model, or the person's wish."""
     ann.filemem("remember", "I like tea.", "--new")
     ann.filemem("list")
     assert not ann.begun.exists(), "what is remembered is kept already"

@@ -167,6 +167,10 @@ def test_chinese_is_quoted_by_the_sentence_and_no_secret_is(user: Folder) -> Non
 
 
 def test_what_was_pasted_by_its_form_is_quoted_as_nobody_s_words(user: Folder) -> None:
+    """By its form: a line that begins with `>`, and a block of code.
+
+    What stands around it is the person's own.
+    """
     said = "Look what Tom wrote:\n  > I hate the loom.\n  ```\n  print(loom)\n  ```"
     said += "\n  It is a fine loom all the same."
     talk = FILL.format(said, "It weighs 40 kilos.")
@@ -251,7 +255,11 @@ def test_where_a_model_finds_nothing_worth_keeping_it_is_not_asked_again(
 
 
 def test_what_was_quoted_goes_where_a_model_finds_nothing_in_it(user: Folder) -> None:
-    """What a person wrote stays, and what is told of another conversation."""
+    """What a person wrote stays, and what is told of another conversation.
+
+    Of August, where the section is a person's too, nothing is told; of September one
+    line, on the second conversation.
+    """
     jobs.compact(user, AT)
     lay(user.root, {AUGUST: summaries(user)[AUGUST] + "- my own\n"})
     one = '{"lines": [{"text": "The kiln cracked.", "turns": ["2:10"]}]}'
@@ -264,17 +272,21 @@ def test_what_was_quoted_goes_where_a_model_finds_nothing_in_it(user: Folder) ->
 
 
 def test_a_title_stands_before_the_first_line_of_a_conversation(user: Folder) -> None:
-    """It is found by a search and checked as all that a model says."""
+    """It is found by a search and checked as all that a model says.
+
+    One behind the first line is left out, and so is what is no text.
+    """
     secret = "AKIA" + "IOSFODNN7EXAMPLE"
-    lines = [
+    august = """{"lines": [
         {"title": "Weaving **at** home", "text": "Ann has a loom.", "turns": ["1:10"]},
-        {"title": "Again", "text": "It is heavy.", "turns": ["1:12"]},
-    ]
-    odd = [
+        {"title": "Again", "text": "It is heavy.", "turns": ["1:12"]}
+    ]}"""
+    september = """{"lines": [
         {"title": ["x"], "text": "The eel bit.", "turns": ["1:12"]},
-        {"title": f"Key {secret} {'x' * 99}", "text": "A kiln.", "turns": ["2:10"]},
-    ]
-    answers = [json.dumps({"lines": told}) for told in (lines, odd)]
+        {"title": "Key SECRET LONG", "text": "A kiln.", "turns": ["2:10"]}
+    ]}"""
+    september = september.replace("SECRET", secret)
+    answers = [august, september.replace("LONG", "x" * 99)]
     lay(user.root, {LOOM: read(user, LOOM).replace("40 kilos", "40 kilos " * 40)})
     jobs.compact(user, AT, model=FakeModel(*answers))
     august = summaries(user)[AUGUST]
