@@ -41,6 +41,16 @@ _NUMBER = re.compile(r"\d|月")
 _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 # The name of a file that is cited: its words are of its own day.
 _CITED = re.compile(r"(?<=/\d{4}-\d\d-\d\d)-[^\s/]+?\.(?:md|ya?ml|txt)\b")
+# A time of the day behind a date, or in front of it; and what makes a date a border.
+_AT = re.compile(
+    r",?\s?T?(?:at )?\d{1,2}(?:[:：]\d\d|(?:[.:]\d\d)? ?[ap]\.?m\b)"
+    r"|[上下中晚早清凌]?[上午晨]?[\d一二三四五六七八九十两]{1,3}[点點]",
+    re.IGNORECASE,
+)
+_AT_BEFORE = re.compile(
+    r"\b\d{1,2}(?::\d\d|(?::\d\d)? ?[ap]\.?m\.?)(?: on|,)? $", re.IGNORECASE
+)
+_BORDER = re.compile(r"(?:\b(?:until|till|from|since) |[从從到至自])$", re.IGNORECASE)
 _OPENED = re.compile(
     r"\b(?:in|on|the|since|until|from|by|before|after|\s)*", re.IGNORECASE
 )
@@ -208,6 +218,23 @@ def _is_settled(mention: Mention, text: str, today: date) -> bool:
         return True
     is_day = _NAMES_A_DAY.search(text, mention.start, mention.end) is not None
     return is_day and not mention.relative
+
+
+def appointment(text: str, today: date) -> date | None:
+    """Return the day of an appointment: the one day to come that a text names, with a
+    time of the day beside it.
+
+    A day without one may as well end what holds until then, or begin what holds since.
+    """
+    found = mentioned(text, today)
+    if len(found) != 1 or not _is_settled(found[0], text, today):
+        return None
+    before = text[: found[0].start]
+    has_time = _AT.match(text, found[0].end) or _AT_BEFORE.search(before)
+    span = nearest(found[0], today)
+    if not has_time or _BORDER.search(before) or not today <= span.start == span.end:
+        return None
+    return span.start
 
 
 def nearest(mention: Mention, today: date) -> Span:
