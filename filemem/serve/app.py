@@ -27,7 +27,7 @@ from filemem.errors import FilememError
 from filemem.learn import background
 from filemem.learn.sessions import PAUSE
 from filemem.llm.client import OpenAIModel
-from filemem.llm.model import ModelError
+from filemem.llm.model import ModelError, PromptTooLong
 from filemem.serve import running
 from filemem.serve.proxy import Answer, Answering
 from filemem.serve.request import ChatRequest, parse
@@ -281,6 +281,9 @@ def error_body(error: BaseException) -> ErrorAnswer:
     if isinstance(error, BadRequest):
         status = error.status
         code = error.code
+    elif isinstance(error, PromptTooLong):  # by this code clients shorten a history
+        status = 400
+        code = "context_length_exceeded"
     elif isinstance(error, ModelError):
         status = 502
         code = "model_error"

@@ -413,6 +413,17 @@ def test_a_malformed_or_oversized_request_is_refused_in_one_line(
     assert "Traceback" not in served.log.read_text()
 
 
+def test_a_history_that_the_model_cannot_take_is_refused_as_openai_does(
+    served: Served,
+) -> None:
+    """So that a client shortens it; what it then leaves out is found by a search."""
+    served.model.script(fail(400, "maximum context length exceeded"))
+    with pytest.raises(openai.BadRequestError) as error:
+        ask(served.client(), "I drink oolong.")
+    assert error.value.code == "context_length_exceeded"
+    assert "send less" in str(error.value)
+
+
 def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(
     served: Served,
 ) -> None:
