@@ -69,9 +69,8 @@ def _plans(user: Folder, today: dt.date) -> str:
     coming = _coming(user, first)
     lines = []
     for one in timeline(user, coming.__contains__, days):
-        if one.until is None or one.until >= today:
-            text = one_line(one.text, 100)
-            lines.append(f"{one.day()} {text} ({one.path}:{one.line})")
+        text = one_line(one.text, 100)
+        lines.append(f"{one.day()} {text} ({one.path}:{one.line})")
     return "\n".join(lines)
 
 

@@ -163,6 +163,29 @@ def text_of(answer: Any) -> str:
     return "".join(chunk.delta.content or "" for chunk in chunks)
 
 
+def test_litellm_completes_streams_and_is_told_what_is_wrong(served: Served) -> None:
+    """As docs/agents.md calls it."""
+    litellm = pytest.importorskip("litellm", reason="litellm is not installed")
+    served.model.script(say("Noted."), say("Oolong."))
+    how: dict[str, Any] = {"api_base": served.url, "api_key": served.keys["mara"]}
+    said = [{"role": "user", "content": "I drink oolong."}]
+    answer = litellm.completion("openai/filemem", said, **how)
+    assert text_of(answer) == "Noted."
+    assert answer.usage.total_tokens == 110
+    said += [
+        {"role": "assistant", "content": "Noted."},
+        {"role": "user", "content": "What do I drink?"},
+    ]
+    pieces = litellm.completion("openai/filemem", said, stream=True, **how)
+    chunks = [piece.choices[0].delta.content or "" for piece in pieces]
+    assert "".join(chunks) == "Oolong."
+    assert served.said() == [
+        ["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]
+    ]
+    with pytest.raises(litellm.NotFoundError, match="take filemem"):
+        litellm.completion("openai/none", said, **how)
+
+
 # -- what a client gets ----------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 import zlib
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from programs import lay
 from filemem.index import APART, ASKS, Corpus, Index
 from filemem.index.container import DamagedFile
 from filemem.index.snapshot import unpack
+from filemem.index.updates import RACY_NS
 from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.text import terms
@@ -144,6 +146,24 @@ def test_nothing_of_a_deleted_file_stays_once_discarded(folder: Folder) -> None:
     assert b"walked" not in (where(folder) / "snapshot").read_bytes()
     assert answers(Index(folder).corpus()) == right
     assert places(index.corpus(), "oolong") and not places(index.corpus(), "walked")
+
+
+def test_a_file_of_this_moment_may_change_unseen_and_is_read_anew(
+    folder: Folder,
+) -> None:
+    """A coarse clock would list it with the same stats."""
+    path = folder.create("facts/tick.md", "Has a cat.\n")
+    place = Path(folder.absolute(path))
+    index = Index(folder)
+    for number in range(50):
+        place.write_text(f"Has {number} cats.")
+        found = place.stat()
+        stats = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+        index.memory(path, stats)
+        is_of_this_moment = time.time_ns() - found.st_ctime_ns < RACY_NS
+        place.write_text(f"Has {number} dogs.")
+        if is_of_this_moment:
+            assert index.memory(path, stats).body == f"Has {number} dogs."
 
 
 def test_nobody_else_may_read_the_index(folder: Folder) -> None:

@@ -124,6 +124,17 @@ def test_what_was_answered_is_not_asked_again_and_all_the_rest_can_be_accepted(
     assert said == f"remembered {pixel}: My cat's name is Pixel.\n[0]"
 
 
+def test_what_was_refused_for_its_form_waits_for_a_yes_of_its_own(user: Folder) -> None:
+    review(user, "r\nr\nr\n")
+    path = "facts/2026/2026-06-02-rows.md"
+    text = "---\nwhy: it quotes no turn\n---\n\nRows on Sundays.\n"
+    user.create(f"proposed/{path}", text)
+    review(user, "", "--accept-all")
+    assert user.proposals() == [f"proposed/{path}"] and not user.paths("facts")
+    assert "refused: it quotes no turn" in review(user, "a\n")
+    assert user.paths("facts") == [path]
+
+
 def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:
     """It keeps its source, is certain, and is not touched when it is told again."""
     editor = tmp_path / "editor"

@@ -118,6 +118,10 @@ LOOSE = {
         [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="y", index=0)],
         BOTH,
     ),
+    "one id for all": (
+        [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="x", index=1)],
+        BOTH,
+    ),
     "name in every delta": (
         [_delta("grep", "{", id="x", index=0), _delta("grep", "}", id="x", index=0)],
         BOTH[:1],

@@ -386,6 +386,16 @@ def test_a_superseded_fact_is_never_shown_alone(tmp_path: Path) -> None:
     assert {hit.path for hit in hits} == {faro, lagos, olhao}
 
 
+def test_what_has_no_end_of_its_own_held_until_the_day_before_it_was_replaced(
+    tmp_path: Path,
+) -> None:
+    lagos = "facts/2023-05-10-lagos.md"
+    faro = f"---\nsuperseded_by: {lagos}\n---\nAnn lives in Faro.\n"
+    files = {"facts/2021-02-01-faro.md": faro, lagos: "Ann lives in Lagos.\n"}
+    answer = ask(tmp_path, files, "Did Ann live in Faro?")
+    assert "until 2023-05-09" in answer
+
+
 def test_an_event_of_a_month_stays_true_when_the_month_is_over(tmp_path: Path) -> None:
     """Its last day ends no fact.
 

@@ -120,6 +120,7 @@ def test_several_secrets_in_one_text_are_told_apart() -> None:
 
 @given(TEXTS)
 @example("password is password is pin is 4921")
+@example("password=((off - total)")
 def test_redacting_twice_is_redacting_once_and_all_else_stays_character_by_character(
     text: str,
 ) -> None:
