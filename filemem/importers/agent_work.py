@@ -78,8 +78,13 @@ class AgentWork:
         ]
         texts.append(text_at(given, "plan"))
         if self.tool_of(part) in _QUESTION_TOOLS:
-            answers = as_dict(dig(decoded(result), "answers")).values()
-            texts += [content_text(dig(one, "answers") or one) for one in answers]
+            returned = decoded(result)
+            answers = as_dict(dig(returned, "answers"))
+            notes = as_dict(dig(returned, "annotations"))  # an answer may be a note
+            for question in answers | notes:
+                one = answers.get(question)
+                texts.append(content_text(dig(one, "answers") or one))
+                texts.append(text_at(notes, question, "notes"))
         return texts
 
     def told(self, part: Part, at: datetime | None) -> list[ImportedTurn]:
