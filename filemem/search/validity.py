@@ -77,7 +77,11 @@ def event_days(front: Mapping[str, Any]) -> DayRange | None:
         front: the well-formed values of its front matter.
     """
     day = _day(front, "day")
-    return DayRange(day, _day(front, "valid_until") or day) if day else None
+    if not day:
+        return None
+    until = _day(front, "valid_until") or day
+    # A plan that was replaced before its day ends there.
+    return DayRange(day, max(day, until))
 
 
 def is_past(entry: "IndexedFile", day: dt.date) -> bool:

@@ -465,6 +465,9 @@ def test_of_an_appointment_that_was_moved_no_other_day_is_told(tmp_path: Path) -
     )
     answer = "\n".join(ask(tmp_path, {old: first, new: then}, "dentist"))
     assert 'replaced "Dentist on 25 November."' in answer and "held" not in answer
+    opened = Store(tmp_path).user("ann").tools().call("open", {"path": old})
+    assert "event of 2026-11-25 " in opened
+    assert "2026-11-25 to" not in opened
 
 
 def test_a_heading_quotes_nothing_that_was_forgotten(tmp_path: Path) -> None:
