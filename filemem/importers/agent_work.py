@@ -8,7 +8,6 @@ import re
 from datetime import datetime
 from typing import Any
 
-from filemem.errors import FilememError
 from filemem.importers.base import (
     TOOL_CALL,
     TOOL_RESULT,
@@ -17,7 +16,7 @@ from filemem.importers.base import (
     as_dict,
     brief,
     content_text,
-    decode_json,
+    decoded,
     dicts_at,
     dig,
     first_text,
@@ -144,11 +143,3 @@ def _given(call: Part) -> Any:
 def _first(part: Part, keys: tuple[str, ...]) -> Any:
     """Return what stands under the first of some keys that has anything."""
     return next(filter(None, map(part.get, keys)), None)
-
-
-def decoded(value: Any) -> Any:
-    """Return what a text of JSON holds; anything else as it is."""
-    try:
-        return decode_json(value) if isinstance(value, str) else value
-    except FilememError:
-        return value

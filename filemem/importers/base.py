@@ -303,3 +303,11 @@ def decode_json(text: str | bytes) -> Any:
         raise FilememError(f"broken JSON ({error}); export it again") from None
     except RecursionError:
         raise FilememError("JSON nested too deeply; export it again") from None
+
+
+def decoded(value: Any) -> Any:
+    """Return what a text of JSON holds; anything else as it is."""
+    try:
+        return decode_json(value) if isinstance(value, str) else value
+    except FilememError:
+        return value

@@ -25,6 +25,7 @@ from filemem.importers.base import (
     as_dict,
     as_list,
     decode_json,
+    decoded,
     dicts_at,
     dig,
     file_mark,
@@ -105,12 +106,18 @@ def _shown(last: dict[str, str], message: dict[str, Any], left_out: LeftOut) -> 
     """Return what one message showed to the person; count it where that is nothing.
 
     Args:
-        last: has the name of the canvas that was made last; it is changed.
+        last: has the name of the canvas that was made last, and the report that was
+            shown last; it is changed.
         message: of the conversation.
         left_out: it is changed.
     """
     if not message:
         return ""  # as of a tree's root
+    report = _report(message)
+    words = str(report.get("content"))
+    if report and words != last.get("report"):
+        last["report"] = words
+        message = report
     content = as_dict(message.get("content"))
     role = text_at(message, "author", "role")
     recipient = text_at(message, "recipient")
@@ -130,6 +137,21 @@ def _shown(last: dict[str, str], message: dict[str, Any], left_out: LeftOut) -> 
         left_out[unseen] += 1
         return ""
     return canvas or _text(content, as_dict(message.get("metadata")), left_out)
+
+
+def _report(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the report of a deep research that a tool's message has, as a message.
+
+    It is the message itself, or stands in the state of a widget, which each later
+    message of the widget repeats. Empty where there is none.
+    """
+    report: dict[str, Any] = {}
+    if text_at(message, "author", "role") == "tool":
+        state = decoded(dig(message, "metadata", "chatgpt_sdk", "widget_state"))
+        report = as_dict(dig(state, "report_message"))
+        if dig(message, "metadata", "is_async_task_result_message"):
+            report = message
+    return report and report | {"author": {"role": "assistant"}, "recipient": "all"}
 
 
 def _canvas(last: dict[str, str], call: str) -> str:

@@ -5,6 +5,7 @@ pull request 16164); what Claude itself remembers stands in `memories.json`
 (NousResearch/hermes-agent pull request 28041).
 """
 
+import re
 from collections.abc import Iterator
 from datetime import tzinfo
 from typing import Any
@@ -38,8 +39,15 @@ _MEMORY = (
     '---\ntype: note\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
 )
 _MAX_NAME_CHARS = 60
-# Its tools that write what a person sees; a server's name may stand before theirs.
-_WRITERS = ("artifacts", "create_file", "str_replace", "show_widget")
+# Its tools that write what a person sees; a server's name may stand before theirs. Of
+# its cards a letter and a recipe have rows, others a title.
+_WRITERS = re.compile(
+    r"(?:.*:)?"
+    r"(?:artifacts|create_file|str_replace|show_widget"
+    r"|message_compose_v\d+|\w+_display_v\d+)"
+)
+_ROWS = ("variants", "ingredients", "steps")
+_CELLS = "label subject amount unit name title body content".split()
 # A message's lists of files, and what one without a name is called.
 _FILE_LISTS = {"attachments": "pasted text", "files": UNNAMED, "files_v2": UNNAMED}
 
@@ -100,8 +108,20 @@ def _text(message: dict[str, Any], left_out: LeftOut) -> str:
 def _artifact(block: object) -> str:
     """Return the text of an artifact or file that a block writes, with its name."""
     given = dig(block, "input")
-    if not given or text_at(block, "name").rpartition(":")[2] not in _WRITERS:
+    if not given or not _WRITERS.fullmatch(text_at(block, "name")):
         return ""
-    name = first_text(given, "title", "id", "path") or UNNAMED
-    text = first_text(given, "content", "new_str", "file_text")
-    return joined([f"[document: {name}]", text])
+    name = first_text(given, "title", "summary_title", "id", "path") or UNNAMED
+    texts = [
+        f"[document: {name}]",
+        first_text(given, "content", "new_str", "file_text", "body"),
+    ]
+    for key in _ROWS:
+        for row in dicts_at(given, key):
+            texts.append(_line(row))
+    return joined(texts)
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Return what a row of a card shows, on a line."""
+    cells = map(row.get, _CELLS)
+    return " ".join(str(cell) for cell in cells if cell)

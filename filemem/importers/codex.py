@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from html import unescape
 
-from filemem.importers.agent_work import SPEAKER, AgentWork, Part, decoded
+from filemem.importers.agent_work import SPEAKER, AgentWork, Part
 from filemem.importers.base import (
     HIDDEN,
     SUBAGENT,
@@ -22,6 +22,7 @@ from filemem.importers.base import (
     as_dict,
     as_list,
     content_text,
+    decoded,
     dig,
     first_text,
     joined,
