@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import clean, filemem, lay
+from programs import COLD, clean, filemem, lay, without_rights
 from reader import Reader, note
 from scripted_server import ScriptedServer, Step, fail, say
 from terminal import Terminal
@@ -176,8 +176,8 @@ def test_any_command_that_comes_by_has_read_what_has_ended(
 @pytest.mark.parametrize(
     "words",
     [
-        "search Ghent --today 2026-11-20",
-        "list --as-of 2026-11-20",
+        "search Ghent --today 2021-01-01",
+        "list --as-of 2100-01-01",
         "status --all-users",
         "check --all-users",
         "forget Ghent --dry-run",
@@ -185,13 +185,37 @@ def test_any_command_that_comes_by_has_read_what_has_ended(
         "sweep --dry-run",
         "maintain --dry-run",
         "users",
-        "import nothing.json",
     ],
 )
 def test_no_other_command_has_anything_read(ann: Ann, words: str) -> None:
-    """Nor one of another day than today."""
+    """Nor one of another day than today, or of what git has.
+
+    A file that is written as reading begins tells: it is there when the command ends.
+    """
+    ann.filemem("init", "--git")
     ann.say(SAID, LONG_AGO)
-    ann.filemem(*shlex.split(words))
+    named = [*shlex.split(words), "--store", str(ann.home / "store")]
+    done = filemem(*named, env=ann.env, cwd=ann.home)
+    assert done.returncode == 0, done.stderr
+    assert not ann.begun.exists()
+
+
+def test_nothing_is_read_in_passing_in_memories_that_cannot_be_written(
+    ann: Ann,
+) -> None:
+    """And nothing is said of that.
+
+    The command is a cold start without root's rights.
+    """
+    ann.say(SAID, LONG_AGO)
+    memories = ann.home / "store/ann"
+    words = [*without_rights(), *COLD, "list", "--store", str(memories.parent)]
+    memories.chmod(0o500)
+    try:
+        done = subprocess.run(words, env=ann.env, capture_output=True, text=True)
+    finally:
+        memories.chmod(0o700)
+    assert (done.returncode, done.stderr) == (0, "")
     assert not ann.begun.exists()
 
 
@@ -213,6 +237,10 @@ def test_nothing_is_read_in_passing_that_need_not_be(ann: Ann) -> None:
 
 
 def test_nothing_is_read_in_passing_in_a_store_that_is_merely_found(ann: Ann) -> None:
+    """It may be a stranger's.
+
+    Once the person names it, it is theirs.
+    """
     turn = f"---\nspeakers: {{ann: user}}\n---\n\n- **ann** 09:45: {SAID}\n"
     lay(ann.home, {"memory_store/ann/sessions/2020/2020-11-20-0945-x.md": turn})
     begun = ann.home / "memory_store/ann/.filemem/reading"
