@@ -4,7 +4,8 @@ The latter are values and never raised. Each message is one sentence that says h
 fix it.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 
 class FilememError(Exception):
@@ -39,7 +40,8 @@ class Stopped(FilememError):
         self.done: list[Any] = []
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True, order=True)
+class Problem:
     """A mistake in a person's file.
 
     Attributes:

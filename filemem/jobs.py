@@ -14,7 +14,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import Any, Self
 
 from filemem import index, overview
@@ -509,7 +509,7 @@ def check(
     else:
         found = History(folder).problems()
         found += overview.problems(folder, at.date(), progress)
-    return [JobDone("", [str(one)], one._asdict()) for one in found]
+    return [JobDone("", [str(one)], asdict(one)) for one in found]
 
 
 def do(task: Job, *given: Any, **options: Any) -> list[JobDone]:

@@ -3,6 +3,7 @@ stands for those that do not."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from filemem.llm import prompt
@@ -91,7 +92,7 @@ def with_last_cut(turns: Sequence[Passage], room_tokens: int) -> list[Passage]:
     """
     shown = [*turns]
     for last in turns[-1:]:
-        shown[-1] = last._replace(text=both_ends(last.text, room_tokens // 2))
+        shown[-1] = replace(last, text=both_ends(last.text, room_tokens // 2))
     return shown
 
 

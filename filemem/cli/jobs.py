@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Generator
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
@@ -214,7 +215,7 @@ def check_command(call: Context, okf: bool) -> Output:
     found = 0
     for problem in () if okf else _settings_problems(store):
         found += 1
-        yield Row({"user": "", **problem._asdict()}, [str(problem)])
+        yield Row({"user": "", **asdict(problem)}, [str(problem)])
     failed = 0
     for row in _for_each(call, jobs.check, names, "/", okf=okf):
         found += "what" in row.data
@@ -234,7 +235,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
         config.load(store.root)
         return config.misplaced(store.root)
     except config.ConfigError as error:
-        return [error.problem._replace(path=config.NAME)]
+        return [replace(error.problem, path=config.NAME)]
 
 
 # -- for one user, or for each ---------------------------------------------------------

@@ -8,7 +8,7 @@ the file's text.
 import datetime as dt
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -282,8 +282,8 @@ class Memory:
             found = paragraphs(["" if one in FORMAL else one for one in self.lines], 0)
         names = " ".join(texts([self.front.get(key) for key in NAMING]))
         if found and names:
-            first = found[0]
-            found[0] = first._replace(context=f"{first.context} {names}".strip())
+            context = f"{found[0].context} {names}".strip()
+            found[0] = replace(found[0], context=context)
         return found
 
     @cached_property
@@ -386,4 +386,4 @@ def _under(passage: Passage, title: str) -> Passage:
     known = passage.context.casefold().split()
     words = dict.fromkeys(title.split())
     more = [word for word in words if word.casefold() not in known]
-    return passage._replace(context=" ".join([*more, passage.context]).strip())
+    return replace(passage, context=" ".join([*more, passage.context]).strip())

@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from filemem.text.dates import mentioned
 from filemem.text.expressions import Mention
@@ -38,7 +38,8 @@ _DAY_ALONE = re.compile(
 _SENTENCE_END = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
 
 
-class Passage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Passage:
     """The unit of search.
 
     Attributes:
@@ -140,7 +141,8 @@ def whole(lines: list[str], after: int) -> list[Passage]:
     return [Passage(first, last, "", "", text)]
 
 
-class _Block(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Block:
     """A heading, an item, or a row of lines with no empty one among them.
 
     Attributes:
@@ -179,18 +181,19 @@ def paragraphs(lines: list[str], after: int, *, dated: bool = False) -> list[Pas
     context = ""
     blocks = list(_blocks(lines, after, dated=dated))
     for place, block in enumerate(blocks):
-        line, end_line, text, rank, own_day, _ = block
-        if not rank:
-            own = own_day or day
-            found.append(Passage(line, end_line, "", "", text, context, own))
-            if own_day and text[0] == "[":
-                day = own_day
+        line = block.line
+        text = block.text
+        if not block.rank:
+            own = block.day or day
+            found.append(Passage(line, block.end_line, "", "", text, context, own))
+            if block.day and text[0] == "[":
+                day = block.day
                 day_rank = LINE_RANK
             continue
         context = block.context
-        if own_day or rank <= day_rank:
-            day = own_day
-            day_rank = rank if own_day else 0
+        if block.day or block.rank <= day_rank:
+            day = block.day
+            day_rank = block.rank if day else 0
         if all(below.rank for below in blocks[place + 1 : place + 2]):
             found.append(Passage(line, line, "", "", text, "", day))
     return found

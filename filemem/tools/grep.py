@@ -344,7 +344,8 @@ class _Scope:
         return days is not None and self.days.overlaps(days)
 
 
-class _Line(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Line:
     """A line of a file, and the days on which it was written, if they are known."""
 
     path: str
