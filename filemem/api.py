@@ -53,13 +53,7 @@ from filemem.reports import (
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
 from filemem.store import config, facts, person, usage
-from filemem.store.folder import (
-    JOB_WAIT_SECONDS,
-    PERSON_KEY,
-    WAIT_SECONDS,
-    Folder,
-    JobDone,
-)
+from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, WAIT_SECONDS, Folder
 from filemem.store.gate import Gate
 from filemem.store.heard import OnEvent, ignore
 from filemem.store.imports import Origins
@@ -71,6 +65,7 @@ from filemem.store.zones import ZONE_KEY, find_zone, in_person_zone, person_zone
 from filemem.text.plain import one_line
 from filemem.tools.grep import Match, grep
 from filemem.tools.toolbox import Toolbox
+from filemem.work import JobDone
 
 Clock = Callable[[], dt.datetime]
 StrPath = str | os.PathLike[str]

@@ -14,7 +14,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from filemem import index, overview
@@ -46,21 +46,15 @@ from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
 from filemem.store import config, files, keys, usage
 from filemem.store.facts import page, reference, set_front
-from filemem.store.folder import (
-    JOB_WAIT_SECONDS,
-    Folder,
-    JobDone,
-    Progress,
-    no_progress,
-)
+from filemem.store.folder import JOB_WAIT_SECONDS, Folder
 from filemem.store.learned import LearnLog
 from filemem.store.paths import PROFILE, Kind
 from filemem.store.problems import bundle_problems
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
+from filemem.work import JobDone, Progress, no_progress
 
 
-@dataclass
 class JobRun:
     """One job at work on a user's memories. Use it as a context manager.
 
@@ -76,15 +70,21 @@ class JobRun:
     exclusive job holds these memories.
     """
 
-    user: Folder
-    name: str
-    started_at: dt.datetime
-    _: KW_ONLY
-    exclusive: bool = True
-    dry: bool = False
-
-    def __post_init__(self) -> None:
-        self._frame = JobFrame(History(self.user))
+    def __init__(
+        self,
+        user: Folder,
+        name: str,
+        started_at: dt.datetime,
+        *,
+        exclusive: bool = True,
+        dry: bool = False,
+    ) -> None:
+        self.user = user
+        self.name = name
+        self.started_at = started_at
+        self.exclusive = exclusive
+        self.dry = dry
+        self._frame = JobFrame(History(user))
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -142,8 +142,7 @@ def remembered(
         subject = f"Remember {len(facts)} facts"
         if len(facts) == 1:
             subject = f"Remember: {done.decisions[0].claim.text}"
-        done.notes += run.commit(subject, done.paths, Source=source)
-        return done
+        return done.with_notes(run.commit(subject, done.paths, Source=source))
 
 
 def read_conversations(
@@ -173,8 +172,8 @@ def read_conversations(
         try:
             read = reading.run(folder, at, model, progress, review=review, ended=ended)
             for done in read:
-                whole.add(done)
-                whole.notes += run.commit(done.subject, done.paths)
+                whole = whole.plus(done)
+                whole = whole.with_notes(run.commit(done.subject, done.paths))
         except Stopped as error:
             error.done.append(whole.told())
             raise
@@ -335,13 +334,13 @@ def accept(
     if not found.forgets:
         return keeping.accept(user, LearnLog.of(user), found, at)
     there = [one for one in found.forgets if user.find(split_place(one).path)]
-    done = Applied()
+    said: list[str] = []
     if there:
         with user.job_lock(wait):
-            done.notes += forget(user, plan_deletion(user, places=there), at).said
+            said = forget(user, plan_deletion(user, places=there), at).said
     with contextlib.suppress(NotFound):  # it went with what it names
         keeping.reject(user, found)  # last, so that a job at work loses no wish
-    return done
+    return Applied(notes=said)
 
 
 # -- what keeps a memory in order ------------------------------------------------------

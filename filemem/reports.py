@@ -8,7 +8,7 @@ from threading import Event
 from filemem.errors import Stopped
 from filemem.learn.records import WAITING, Action, Decision
 from filemem.llm.model import Messages, Model, OnText, Reply, Tools
-from filemem.store.folder import JobDone
+from filemem.work import JobDone
 
 
 class Waits(StrEnum):

@@ -5,7 +5,6 @@ import contextlib
 import datetime as dt
 import functools
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
@@ -14,9 +13,9 @@ from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
 from filemem.chat.window import (
+    Part,
     Prompt,
     beginnings,
-    rules,
     window_start,
     with_last_cut,
 )
@@ -35,13 +34,17 @@ from filemem.llm.model import (
     ToolsRefused,
 )
 from filemem.store import config, recalls, usage
-from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.heard import ignore
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
-from filemem.store.paths import PROFILE
 from filemem.store.roles import ASSISTANT
-from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
+from filemem.store.transcript import (
+    INTERRUPTED,
+    CurrentConversation,
+    OffTheRecord,
+    Transcript,
+)
 from filemem.text.plain import clip_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds
 from filemem.tools import render
@@ -60,14 +63,15 @@ TOOLLESS_RECALL_TOKENS = 1200  # for one without
 SUMMARISED_TOKENS = 6000  # of turns, in one request for a summary
 
 
-@dataclass
 class TurnState:
-    """One message while it is answered.
+    """Gathers what comes while one message is answered.
 
-    Attributes:
+    Args:
         said: the message, as it was kept.
         listen: hears the answer piece by piece.
         rounds_left: how often the model may still call tools.
+
+    Attributes:
         notice: what the program did about the message.
         shown: all that the model, or the person, was shown of the memory.
         recalled: the lines of the memory that stood beside the message, for a model.
@@ -76,15 +80,18 @@ class TurnState:
         worked: the replies with calls, and what the tools answered.
     """
 
-    said: Passage
-    listen: Listener = ignore
-    rounds_left: int = 0
-    notice: str = ""
-    shown: str = ""
-    recalled: list[str] = field(default_factory=list)
-    streamed: list[str] = field(default_factory=list)
-    spoken: list[str] = field(default_factory=list)
-    worked: Messages = field(default_factory=list)
+    def __init__(
+        self, said: Passage, listen: Listener = ignore, rounds_left: int = 0
+    ) -> None:
+        self.said = said
+        self.listen = listen
+        self.rounds_left = rounds_left
+        self.notice = ""
+        self.shown = ""
+        self.recalled: list[str] = []
+        self.streamed: list[str] = []
+        self.spoken: list[str] = []
+        self.worked: Messages = []
 
     def tell(self, event: Event) -> None:
         """Have the listener hear something, and note the text."""
@@ -307,20 +314,14 @@ class Conversation:
         core = core_memory(self.user, now.date())
         notice = prompt.MARK.sub("&lt;", self.turn.notice)
         told = f"{notice}\nNow it is {render.spelt(now.date())} {now:%H:%M}.".strip()
-        system = [
-            ("rules", rules(self.user.person, has_tools=bool(self.offered))),
-            ("preferences", core.wishes),
-            ("profile", prompt.data(PROFILE, core.profile)),
-            ("earlier in this conversation", self._earlier(turns[:start])),
-        ]
-        beside = [
-            ("recalled", self._recalled(turns, core.told)),
-            ("program", f"<program>\n{told}\n</program>"),
-        ]
+        earlier = Part("earlier in this conversation", self._earlier(turns[:start]))
+        recalled = Part("recalled", self._recalled(turns, core.told))
+        program = Part("program", f"<program>\n{told}\n</program>")
+        system = core.parts(self.user.person, has_tools=bool(self.offered))
         return Prompt(
-            [part for part in system if part[1]],
+            [part for part in (*system, earlier) if part.text],
             with_last_cut(turns[start:], room),
-            [part for part in beside if part[1]],
+            [part for part in (recalled, program) if part.text],
         )
 
     def _recalled(self, turns: list[Passage], told: Collection[str]) -> str:
@@ -345,8 +346,7 @@ class Conversation:
     @property
     def offered(self) -> Tools:
         """The tools that the model is offered: all four, or none where it uses none."""
-        wanted = self._settings.tools and self._settings.recall != "before"
-        if wanted and self._toolless is not self.model:
+        if self._settings.offers_tools and self._toolless is not self.model:
             return self.tools.schemas
         return []
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem import index
+from filemem.chat.window import Part, rules
 from filemem.errors import FilememError, NotFound
 from filemem.learn.profile import sources, successor
 from filemem.llm import prompt
@@ -43,6 +44,15 @@ class CoreMemory(NamedTuple):
     wishes: str
     profile: str
     told: frozenset[str]
+
+    def parts(self, person: str, *, has_tools: bool) -> list[Part]:
+        """Return what stands in every prompt of a chat with a person of this name."""
+        parts = [
+            Part("rules", rules(person, has_tools=has_tools)),
+            Part("preferences", self.wishes),
+            Part("profile", prompt.data(PROFILE, self.profile)),
+        ]
+        return [part for part in parts if part.text]
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:

@@ -12,10 +12,11 @@ from filemem.errors import FilememError
 from filemem.llm import prompt
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
-from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
 from filemem.store.roles import ASSISTANT
+from filemem.store.transcript import CurrentConversation
 from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render

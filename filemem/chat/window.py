@@ -15,16 +15,23 @@ from filemem.text.plain import both_ends, count_tokens, one_line
 _PROGRAM_TAG = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
 
 
+class Part(NamedTuple):
+    """A named part of a prompt."""
+
+    name: str
+    text: str
+
+
 class Prompt(NamedTuple):
-    """What a model sees of a message; a part is its name and its text.
+    """What a model sees of a message.
 
     `system` and the turns change little from one request to the next, so that
     endpoints can cache them; `beside` stands with the last message.
     """
 
-    system: list[tuple[str, str]]
+    system: list[Part]
     turns: list[Passage]
-    beside: list[tuple[str, str]]
+    beside: list[Part]
 
     def messages(self, opened: str = "") -> Messages:
         """Return the request: one system message, then the turns.
@@ -32,13 +39,13 @@ class Prompt(NamedTuple):
         Turns of one role in a row become one message. `opened` is the text of the open
         files, which stands before the last message of the person.
         """
-        system = "\n\n".join(text for _, text in self.system)
+        system = "\n\n".join(part.text for part in self.system)
         messages: Messages = [{"role": "system", "content": system}]
         for turn in self.turns:
             role = "assistant" if turn.speaker == ASSISTANT else "user"
             text = _PROGRAM_TAG.sub("&lt;", turn.text)
             if turn is self.turns[-1] and role == "user":
-                beside = [opened, *(text for _, text in self.beside)]
+                beside = [opened, *(part.text for part in self.beside)]
                 text = "\n\n".join([*filter(None, beside), text])
             if messages[-1]["role"] == role:
                 messages[-1]["content"] += f"\n\n{text}"

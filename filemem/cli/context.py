@@ -12,7 +12,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import click
@@ -28,9 +27,8 @@ from filemem.store.zones import person_zone
 from filemem.text.plain import first_few, one_line
 
 
-@dataclass
 class Context:
-    """One call: the values of the options that every command may have.
+    """One call; gathers the values of the options that every command may have.
 
     Attributes:
         zone: of the user of this call.
@@ -38,17 +36,18 @@ class Context:
         heard: what that person said last, in whose language they are answered.
     """
 
-    store: str = ""
-    user: str = ""
-    scheduler: str = ""
-    today: dt.datetime | None = None
-    zone: dt.tzinfo | None = None
-    as_of: dt.datetime | None = None
-    form: OutputForm = OutputForm.TEXT
-    new: bool = False
-    all_users: bool = False
-    talking: Folder | None = None
-    heard: str = ""
+    def __init__(self) -> None:
+        self.store = ""
+        self.user = ""
+        self.scheduler = ""
+        self.today: dt.datetime | None = None
+        self.zone: dt.tzinfo | None = None
+        self.as_of: dt.datetime | None = None
+        self.form = OutputForm.TEXT
+        self.new = False
+        self.all_users = False
+        self.talking: Folder | None = None
+        self.heard = ""
 
     @property
     def named_store(self) -> str:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import os
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -95,7 +94,11 @@ def review_command(call: Context, accept_all: bool) -> Output:
                     yield f"\n{number} of {len(waiting)}, {found.path}"
                     yield from _shown(user, found)
                     answer = _answer(user, found)
-                yield from _carry_out(call, user, found, answer, done)
+                carried_out = _carry_out(call, user, found, answer)
+                done = done.plus(carried_out)
+                yield from carried_out.lines()
+                if answer == "r":
+                    yield "rejected"
         except click.Abort:
             yield "\nThe rest waits."
         finally:
@@ -139,25 +142,13 @@ def _answer(user: Folder, found: Proposal) -> str:
         say("The text is unchanged.")
 
 
-def _carry_out(
-    call: Context, user: Folder, found: Proposal, answer: str, done: Applied
-) -> Output:
-    """Do what was answered to a proposal, and add it to what was done.
-
-    Args:
-        call: the command.
-        user: whose proposal it is.
-        found: the proposal.
-        answer: one of a, e, r and s.
-        done: what was done so far.
-    """
+def _carry_out(call: Context, user: Folder, found: Proposal, answer: str) -> Applied:
+    """Do what was answered to a proposal: one of a, e, r and s."""
     if answer == "r":
-        done.add(remember.reject(user, found))
-        yield "rejected"
-    elif answer in ("a", "e"):
-        accepted = jobs.accept(user, found, call.now)
-        yield from accepted.lines()
-        done.add(replace(accepted, notes=[]))
+        return remember.reject(user, found)
+    if answer in ("a", "e"):
+        return jobs.accept(user, found, call.now)
+    return Applied()
 
 
 # Editors that take +12 before a file

@@ -27,9 +27,9 @@ from filemem.learn import background
 from filemem.learn.consolidate import cost
 from filemem.learn.sessions import Ended
 from filemem.store import config
-from filemem.store.folder import JobDone
 from filemem.store.users import StoreFolder
 from filemem.text.plain import counted
+from filemem.work import JobDone
 
 NOBODY = "There is nobody in {} yet; start with: filemem chat"
 

@@ -30,11 +30,12 @@ from filemem.git.history import LOGS
 from filemem.git.job_frame import NOTES
 from filemem.store import files, recalls
 from filemem.store.encodings import UTF_8, encoding_of
-from filemem.store.folder import BOOKKEEPING, Folder, JobDone
+from filemem.store.folder import BOOKKEEPING, Folder
 from filemem.store.memory import parse
 from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import live
 from filemem.text.plain import counted, one_line
+from filemem.work import JobDone
 
 # Records that tell what must never be done again.
 LASTING_RECORDS = ("imports.jsonl", "consolidated.jsonl")

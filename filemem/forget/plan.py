@@ -18,17 +18,12 @@ from typing import NamedTuple
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.forget.matching import HEAD, Matcher, Occurrence, occurrences
 from filemem.forget.names import FileNames, last_word, words_of_paths
-from filemem.store.folder import (
-    BOOKKEEPING,
-    PROPOSED,
-    Folder,
-    Progress,
-    no_progress,
-)
+from filemem.store.folder import BOOKKEEPING, PROPOSED, Folder
 from filemem.store.memory import NAMELESS, SOURCE_MARK, Memory, parse
 from filemem.store.passages import FORGOTTEN, Passage
 from filemem.store.paths import DATED, DISTILLED, PROFILE, Kind, live
 from filemem.text.plain import digest, one_line
+from filemem.work import Progress, no_progress
 
 # In the bookkeeping: what is made anew, what the next chat was to tell, and digests of
 # an earlier version's server.

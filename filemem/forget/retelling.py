@@ -158,7 +158,7 @@ class LabelledTurn:
     text: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class Retold:
     """What a model told.
 
@@ -195,14 +195,15 @@ def retell(sources: Sequence[Source], model: Model) -> Retold:
 
     Nothing is told of a conversation of which a request has failed.
     """
-    told = Retold()
+    lines: dict[str, list[Bullet]] = {}
+    error = ""
     for turns in _requests(sources):
-        if not told.error:
-            told.error = _ask(turns, model, told.lines)
-        if told.error:
+        if not error:
+            error = _ask(turns, model, lines)
+        if error:
             for turn in turns:
-                told.lines.pop(turn.source.path, None)
-    return told
+                lines.pop(turn.source.path, None)
+    return Retold(lines, error)
 
 
 def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:

@@ -23,7 +23,7 @@ from filemem.forget.curve import (
 from filemem.search import validity
 from filemem.store import compactions, config, recalls, usage
 from filemem.store.fields import MAX_YAML_CHARS, texts
-from filemem.store.folder import Folder, Progress, Stat, no_progress
+from filemem.store.folder import Folder, Stat
 from filemem.store.imports import NOTE_LETTERS, Record
 from filemem.store.learned import LearnLog
 from filemem.store.memory import IMPORTANCE, LARGEST, SOURCE_MARK, Memory, parse
@@ -32,6 +32,7 @@ from filemem.store.profile_sections import HEADING, own_text
 from filemem.store.recalls import RecallHistory
 from filemem.text import dates
 from filemem.text.plain import counted, digest, first_few
+from filemem.work import Progress, no_progress
 
 LASTING_IMPORTANCE = 8  # from which nothing fades
 TRIFLING_IMPORTANCE = 3  # up to which a fact fades as an event does

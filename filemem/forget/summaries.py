@@ -20,11 +20,12 @@ from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
 from filemem.store import compactions, config, recalls
 from filemem.store.facts import page
-from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
+from filemem.store.folder import Folder, draft_stays
 from filemem.store.memory import LARGEST, Memory
 from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import Kind, archived, live
 from filemem.text.plain import counted
+from filemem.work import JobDone, Progress, no_progress
 
 CompactionPlan = dict[str, list[Source]]
 """What is due, by the path of the summary that takes it up."""

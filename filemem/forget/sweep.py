@@ -2,14 +2,15 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from filemem.forget.states import MemoryState, memory_states
 from filemem.store import config, recalls, saved_over, usage
-from filemem.store.folder import Folder, JobDone, Progress, draft_stays, no_progress
+from filemem.store.folder import Folder, draft_stays
 from filemem.store.paths import Kind, archived, is_archived, live
 from filemem.text.plain import counted, digest, first_few
+from filemem.work import JobDone, Progress, no_progress
 
 MANY_FACTS = 20  # more of them, and more than a share of all, are a large sweep
 LARGE_SHARE = 5  # of all live facts: a fifth
@@ -24,7 +25,7 @@ class Large(Enum):
     ALL = "all are archived"
 
 
-@dataclass
+@dataclass(frozen=True)
 class SweepPlan:
     """What a sweep would move.
 
@@ -36,11 +37,11 @@ class SweepPlan:
         entered: the marks of those that no sweep has seen.
     """
 
-    to_archive: dict[str, str] = field(default_factory=dict)
-    to_restore: dict[str, str] = field(default_factory=dict)
-    waiting: list[str] = field(default_factory=list)
-    own_files: str = ""
-    entered: list[str] = field(default_factory=list)
+    to_archive: dict[str, str]
+    to_restore: dict[str, str]
+    waiting: list[str]
+    own_files: str
+    entered: list[str]
 
 
 def plan_sweep(
@@ -55,9 +56,10 @@ def plan_sweep(
     states = sorted(
         memory_states(folder, today, progress), key=lambda state: state.path
     )
-    plan = SweepPlan(waiting=_left_to_wait(states, threshold, today, large))
-    plan.entered = [one.arrival.unseen for one in states if one.arrival.unseen]
-    waiting = set(plan.waiting)
+    left = _left_to_wait(states, threshold, today, large)
+    waiting = set(left)
+    to_archive: dict[str, str] = {}
+    to_restore: dict[str, str] = {}
     own = list[str]()
     kept = list[MemoryState]()
     for state in states:
@@ -65,14 +67,15 @@ def plan_sweep(
             own.append(f"{live(state.path)} {state.own_digest}")
         if state.archived:
             if state.returns:
-                plan.to_restore[state.path] = state.returns
+                to_restore[state.path] = state.returns
         elif state.why_due(threshold) and state.path not in waiting:
-            plan.to_archive[state.path] = state.why_due(threshold)
+            to_archive[state.path] = state.why_due(threshold)
         else:
             kept.append(state)
-    _keep_cited({state.path: state for state in states}, kept, plan)
-    plan.own_files = digest("\n".join(sorted(own)))
-    return plan
+    _keep_cited({state.path: state for state in states}, kept, to_archive)
+    own_files = digest("\n".join(sorted(own)))
+    entered = [one.arrival.unseen for one in states if one.arrival.unseen]
+    return SweepPlan(to_archive, to_restore, left, own_files, entered)
 
 
 def _left_to_wait(
@@ -109,12 +112,15 @@ def _left_to_wait(
 
 
 def _keep_cited(
-    states: Mapping[str, MemoryState], kept: list[MemoryState], plan: SweepPlan
+    states: Mapping[str, MemoryState],
+    kept: list[MemoryState],
+    to_archive: dict[str, str],
 ) -> None:
-    """Keep what a memory that stays names as its source, and what this names."""
+    """Take out of `to_archive` what a memory that stays names as its source, and what
+    this names."""
     while kept:
         for source in kept.pop().sources:
-            if plan.to_archive.pop(source, ""):
+            if to_archive.pop(source, ""):
                 kept.append(states[source])
 
 

@@ -24,8 +24,9 @@ from filemem.index.corpus import Corpus, Stats
 from filemem.index.ingest import add_file
 from filemem.index.snapshot import EMPTY, Builder, pack, unpack
 from filemem.store import files
-from filemem.store.folder import Folder, Progress, enters, is_memory, no_progress
+from filemem.store.folder import Folder, enters, is_memory
 from filemem.store.memory import LARGEST, Memory, parse
+from filemem.work import Progress, no_progress
 
 FOLDER = "index"  # in the bookkeeping
 RACY_NS = 20_000_000  # in which a file that changed may change again unseen

@@ -23,10 +23,11 @@ from filemem.index.updates import Index
 from filemem.llm.client import Embedder
 from filemem.llm.model import ModelError
 from filemem.store import config, files, globs
-from filemem.store.folder import Folder, JobDone, Progress, no_progress
+from filemem.store.folder import Folder
 from filemem.store.memory import Memory
 from filemem.text.plain import counted
 from filemem.text.redaction import redact
+from filemem.work import JobDone, Progress, no_progress
 
 FOLDER = "vectors"  # in the bookkeeping
 MAX_NEW = 200  # passages that one question has embedded

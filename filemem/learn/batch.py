@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from filemem.learn import profile
@@ -23,7 +23,7 @@ MAX_REQUEST_TOKENS = 6_000  # of turns
 _LABEL = re.compile(r"\b(?:\d+:\d+|[MF]\d+)\b")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Request:
     """One request to a model.
 
@@ -33,9 +33,9 @@ class Request:
         memories: likewise.
     """
 
-    text: str = ""
-    turns: dict[str, SaidTurn] = field(default_factory=dict)
-    memories: dict[str, Memory] = field(default_factory=dict)
+    text: str
+    turns: dict[str, SaidTurn]
+    memories: dict[str, Memory]
 
     def cited(self, value: object) -> list[SaidTurn]:
         """Return the turns that were shown under the labels that a value names."""
@@ -106,7 +106,6 @@ def build_request(
     Returns:
         The text, without secrets, and what each label in it means.
     """
-    request = Request()
     page = known.folder.find(PROFILE)
     body = page.body if page else ""
     owner = display(known.folder.person)
@@ -116,9 +115,11 @@ def build_request(
         lines += ["The profile:", prompt.data(PROFILE, own)]
     said = [turn.text for turn in batch]
     listed: list[str] = []
+    memories: dict[str, Memory] = {}
+    turns: dict[str, SaidTurn] = {}
     for memory in known.alike(said, profile.sources(body)):
         label = f"M{len(listed) + 1}"
-        request.memories[label] = memory
+        memories[label] = memory
         until = memory.metadata.get("valid_until")
         end = f", until {until}" if until else ""
         told = f"{label} ({known.since(memory)}{end}): {memory.statement}"
@@ -126,10 +127,9 @@ def build_request(
     if listed:
         lines.append("The memories, each with the day of its last word and any end:")
         lines.append(prompt.data("memories", "\n".join(listed)))
-    for number, (session, turns) in enumerate(groupby(batch, key=session_of), 1):
-        lines += _conversation(request, number, session, list(turns))
-    request.text = redact("\n".join(lines)).text
-    return request
+    for number, (session, unread) in enumerate(groupby(batch, key=session_of), 1):
+        lines += _conversation(turns, number, session, list(unread))
+    return Request(redact("\n".join(lines)).text, turns, memories)
 
 
 def day_in_words(day: dt.date) -> str:
@@ -143,12 +143,12 @@ def session_of(turn: SaidTurn) -> Session:
 
 
 def _conversation(
-    request: Request, number: int, session: Session, unread: list[SaidTurn]
+    turns: dict[str, SaidTurn], number: int, session: Session, unread: list[SaidTurn]
 ) -> list[str]:
     """Write a conversation's unread turns, with a few before them, under their days.
 
     Args:
-        request: learns what each label means.
+        turns: get each turn that is shown, by its label.
         number: of the conversation in the request.
         session: the conversation.
         unread: its turns to be read.
@@ -167,7 +167,7 @@ def _conversation(
             lines.append(f"{day_in_words(turn.day)}:")
             day = turn.day
         label = f"{number}:{turn.line}"
-        request.turns[label] = shown
+        turns[label] = shown
         mark = "(read before) " if turn in before else ""
         words = dates.annotate(shown.shown.strip(), turn.day)
         indented = words.replace("\n", "\n  ")

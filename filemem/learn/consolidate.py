@@ -7,7 +7,7 @@ next, which reads these turns again.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -24,10 +24,11 @@ from filemem.llm import prompt
 from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError, PromptTooLong, Reply
 from filemem.store import config
-from filemem.store.folder import Folder, JobDone, Progress, no_progress
+from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog
 from filemem.store.paths import DISTILLED, kind_of, live
 from filemem.text.plain import count_tokens, counted
+from filemem.work import JobDone, Progress, no_progress
 
 MAX_UNREADABLE = 4  # conversations in a row, after which the model is asked no more
 ASK_AGAIN = (
@@ -68,7 +69,7 @@ def run(
     if model:
         review = review or config.of(folder).review
         known = KnownMemories(folder, log).refresh()
-        reading = Reading(known, log, at, model, review, ended)
+        reading = Reading(known, log, at, model, is_review=review, ended=ended)
         yield from reading.read(progress)
         yield from profile.condense(folder, log, at.date(), model)
 
@@ -127,33 +128,38 @@ def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]
     yield profile.revise(folder, log, at.date(), {})
 
 
-@dataclass
 class Reading:
-    """A model at work on what waits.
+    """A model at work on what waits; counts what that takes.
 
-    Attributes:
+    Args:
         known: the memories, as the decisions leave them.
         log: what was read and written.
         at: the moment of the run.
         model: who reads.
         is_review: whether all is only proposed.
         ended: what is read, if not all.
-        requests: that were sent so far.
-        tokens: that they took.
-        unreadable: of how many conversations in a row the answer was cut off.
-        error: why the last was.
     """
 
-    known: KnownMemories
-    log: LearnLog
-    at: dt.datetime
-    model: Model
-    is_review: bool
-    ended: Ended | None
-    requests: int = 0
-    tokens: int = 0
-    unreadable: int = 0
-    error: str = ""
+    def __init__(
+        self,
+        known: KnownMemories,
+        log: LearnLog,
+        at: dt.datetime,
+        model: Model,
+        *,
+        is_review: bool,
+        ended: Ended | None,
+    ) -> None:
+        self.known = known
+        self.log = log
+        self.at = at
+        self.model = model
+        self.is_review = is_review
+        self.ended = ended
+        self.requests = 0  # that were sent so far
+        self.tokens = 0  # that they took
+        self.unreadable = 0  # conversations in a row whose answer was cut off
+        self.error = ""  # why the last was
 
     def read(self, progress: Progress) -> Iterator[Applied]:
         """Read all that waits; yield what was done, and then what it took."""
@@ -170,7 +176,7 @@ class Reading:
         took = Applied(error=self.error)
         if self.tokens:
             sent = f"{counted(self.requests, 'request')}, {self.tokens:,} tokens"
-            took.notes.append(f"{self.model.name}: {sent}")
+            took = took.with_notes([f"{self.model.name}: {sent}"])
         yield took
 
     def _read_batch(self, batch: list[SaidTurn]) -> Iterator[Applied]:
@@ -240,17 +246,15 @@ class Reading:
         """
         folder = self.known.folder
         writer = Writer(folder, self.log, self.at)
-        done = writer.done
         with folder.locked():
             self.known.refresh()
             sections = self._carry_out(answer.claims, writer)
-            done.add(profile.revise(folder, self.log, self.at.date(), sections))
+            revised = profile.revise(folder, self.log, self.at.date(), sections)
             if not answer.is_cut_off:
                 self._note_read(batch)
-        for turn in batch:
-            if turn.is_own and turn.shown != turn.text:
-                done.notes.append(f"{turn.place} is long: its middle was not read")
-        return done
+        long = [turn for turn in batch if turn.is_own and turn.shown != turn.text]
+        notes = [f"{turn.place} is long: its middle was not read" for turn in long]
+        return writer.done.plus(revised).with_notes(notes)
 
     def _carry_out(self, claims: list[Claim], writer: Writer) -> dict[str, str]:
         """Decide about each claim, and carry it out before the next.

@@ -1,13 +1,13 @@
 """What learning did, told to people and programs."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from filemem.learn.records import NEW, WAITING, WRITTEN, Action, Decision
 from filemem.store.facts import plain
-from filemem.store.folder import JobDone
 from filemem.text.plain import first_few, one_line
+from filemem.work import JobDone
 
 MAX_TOLD_CHARS = 160  # of a fact in a list of what was done
 _WORDS = {
@@ -21,7 +21,7 @@ _WORDS = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Applied:
     """What was done.
 
@@ -37,16 +37,19 @@ class Applied:
     notes: list[str] = field(default_factory=list)
     error: str = ""
 
-    def add(self, other: "Applied") -> None:
-        """Take in what else was done, and the last error, if any.
+    def plus(self, other: "Applied") -> "Applied":
+        """Return this with what else was done, and the last error, if any."""
+        paths = [path for path in other.paths if path not in self.paths]
+        return Applied(
+            self.decisions + other.decisions,
+            self.paths + paths,
+            self.notes + other.notes,
+            other.error or self.error,
+        )
 
-        Args:
-            other: what came of another request.
-        """
-        self.decisions += other.decisions
-        self.paths += [one for one in other.paths if one not in self.paths]
-        self.notes += other.notes
-        self.error = other.error or self.error
+    def with_notes(self, notes: Iterable[str]) -> "Applied":
+        """Return this with more sentences for the person."""
+        return replace(self, notes=[*self.notes, *notes])
 
     @property
     def subject(self) -> str:

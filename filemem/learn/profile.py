@@ -276,7 +276,5 @@ def condense(
         said = f"{PROFILE} is too long, but {model.name} named no line to leave it"
         yield Applied(notes=[f"{said}; shorten it by hand."])
         return
-    done = revise(folder, log, today, leaving)
     left = f"{counted(len(leaving), 'line')} left {PROFILE}, which was too long."
-    done.notes.append(left)
-    yield done
+    yield revise(folder, log, today, leaving).with_notes([left])

@@ -94,16 +94,17 @@ def remember_all(
     writer = Writer(user, log, at)
     known = KnownMemories(user, log)
     listed = list(facts)
+    notes: list[str] = []
     for start in range(0, len(listed), AT_ONCE):
         claims: list[Claim] = []
         try:
             for asked in listed[start : start + AT_ONCE]:
-                claims.append(_claim(gate, asked, at.date(), writer.done.notes))
+                claims.append(_claim(gate, asked, at.date(), notes))
         finally:  # what comes before a mistake is kept
             for together in _apart(claims):
                 with user.locked():
                     _keep(known, writer, together)
-    return writer.done
+    return writer.done.with_notes(notes)
 
 
 def _apart(claims: list[Claim]) -> Iterator[list[Claim]]:
@@ -258,8 +259,7 @@ def accept(user: Folder, log: LearnLog, proposal: Proposal, at: dt.datetime) -> 
             path = user.create(wanted.path, proposal.page())
             done = take_in(user, log, at, wanted, path)
             user.tell("remembered", 1)
-        done.add(reject(user, proposal))
-    return done
+        return done.plus(reject(user, proposal))
 
 
 def take_in(
@@ -286,16 +286,16 @@ def take_in(
     day = wanted.date or at.date()
     since = wanted.metadata.get("valid_from") or day
     named = [one for one in texts(wanted.front.get("supersedes")) if one != live(path)]
-    writer = Writer(user, log, at, Applied(paths=[path]))
+    writer = Writer(user, log, at)
     ended = writer.supersede(named, path, since)
     claim = Claim(wanted.statement, day)
-    writer.done.decisions.append(Decision(action, path, claim, replaces=ended))
+    done = Applied([Decision(action, path, claim, replaces=ended)], [path])
     if live(path) not in log.written:
         log.note_accepted(live(path), at.date())
     section = str(wanted.front.get("section") or "")
     sections = {live(path): section} if section else {}
-    writer.done.add(profile.revise(user, log, at.date(), sections))
-    return writer.done
+    revised = profile.revise(user, log, at.date(), sections)
+    return done.plus(writer.done).plus(revised)
 
 
 def reject(user: Folder, proposal: Proposal) -> Applied:

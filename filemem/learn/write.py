@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from filemem.errors import Changed, FilememError, Refused
@@ -20,21 +20,27 @@ from filemem.text.plain import LINK
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
 
-@dataclass
 class Writer:
     """Carries out decisions, and gathers what came of it.
 
-    Attributes:
+    Args:
         folder: whose memories these are.
         log: what was read and written; each file is noted as soon as it stands.
         at: the moment of the run.
-        done: what was done.
     """
 
-    folder: Folder
-    log: LearnLog
-    at: dt.datetime
-    done: Applied = field(default_factory=Applied)
+    def __init__(self, folder: Folder, log: LearnLog, at: dt.datetime) -> None:
+        self.folder = folder
+        self.log = log
+        self.at = at
+        self._decisions: list[Decision] = []
+        self._paths: list[str] = []
+        self._notes: list[str] = []
+
+    @property
+    def done(self) -> Applied:
+        """What was done so far."""
+        return Applied([*self._decisions], [*self._paths], [*self._notes])
 
     def carry_out(self, decision: Decision) -> Decision:
         """Carry out a decision, and return it with the path that it came to.
@@ -138,12 +144,13 @@ class Writer:
             except (Refused, ValueError) as error:
                 why = str(error).rstrip(".")
                 todo = f"write superseded_by: {live(new)} into it by hand"
-                self.done.notes.append(f"{place} stays as it is: {why}; {todo}.")
+                told = f"{place} stays as it is: {why}; {todo}."
+                self._notes.append(told)
                 continue
             if place == live(old):
                 stayed = recalls.archive(self.folder, [place], self.at)
-                self.done.notes += stayed.values()
-            self.done.paths += [live(old), archived(old)]
+                self._notes += stayed.values()
+            self._paths += [live(old), archived(old)]
             ended.append(old)
         return tuple(ended)
 
@@ -180,9 +187,9 @@ class Writer:
 
     def _done(self, decision: Decision) -> Decision:
         """Gather a decision that was carried out, and return it."""
-        self.done.decisions.append(decision)
+        self._decisions.append(decision)
         if decision.path and decision.action is not Action.NOOP:
-            self.done.paths.append(decision.path)
+            self._paths.append(decision.path)
         return decision
 
 

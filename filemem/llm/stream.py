@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import Any
 
 from filemem.llm.model import OnText, Reply, ToolCall, Usage
@@ -41,15 +40,15 @@ class IncompleteAnswer(Exception):
     """An answer that is not whole; its text is the sentence for the person."""
 
 
-@dataclass
 class _PartialCall:
-    """A tool call of which more may come; `index` is the endpoint's own."""
+    """Gathers a tool call, of which more may come; `index` is the endpoint's own."""
 
-    index: object
-    id: str
-    name: str = ""
-    arguments: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, index: object, id: str) -> None:
+        self.index = index
+        self.id = id
+        self.name = ""
+        self.arguments = ""
+        self.extra: dict[str, Any] = {}
 
 
 class ThoughtFilter:

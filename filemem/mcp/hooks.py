@@ -15,7 +15,8 @@ from filemem.chat.recall import HOLDS, recall
 from filemem.llm import prompt
 from filemem.overview.briefing import briefing
 from filemem.store import imports
-from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.folder import Folder
+from filemem.store.transcript import CurrentConversation
 from filemem.text.plain import clip_tokens
 
 PROMPT_TOKENS = 260  # beside a prompt, marks aside

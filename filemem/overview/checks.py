@@ -13,7 +13,7 @@ from filemem.store import saved_over
 from filemem.store.config import ConfigError
 from filemem.store.facts import MAX_FACT_CHARS
 from filemem.store.fields import texts
-from filemem.store.folder import BOOKKEEPING, Folder, Progress, no_progress
+from filemem.store.folder import BOOKKEEPING, Folder
 from filemem.store.memory import (
     LARGEST,
     NAMELESS,
@@ -25,6 +25,7 @@ from filemem.store.memory import (
 from filemem.store.paths import PROFILE, archived, live
 from filemem.store.problems import problems_of, strays
 from filemem.text.plain import counted, one_line
+from filemem.work import Progress, no_progress
 
 REFERENCES = ("source", "supersedes", "superseded_by")
 _COPY = re.compile(

@@ -2,32 +2,33 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import groupby
 
-from filemem.chat.conversation import Conversation
-from filemem.forget.states import ArchiveUse, archive_use, memory_states
+from filemem.chat.core_memory import core_memory
+from filemem.forget.states import ArchiveUse, MemoryState, archive_use, memory_states
 from filemem.forget.sweep import waiting_line
-from filemem.llm.choice import OfflineModel
 from filemem.store import config, usage
-from filemem.store.folder import Folder, JobDone, Progress, no_progress
+from filemem.store.folder import Folder
 from filemem.text.plain import count_tokens, counted
+from filemem.work import JobDone, Progress, no_progress
 
 SOON_DAYS = 30
 MAX_FADING_LINES = 12
 
 
-@dataclass
+@dataclass(frozen=True)
 class KindCount:
     """How many memories of a kind there are, and their bytes."""
 
-    live: int = 0
-    live_bytes: int = 0
-    archived: int = 0
-    archived_bytes: int = 0
+    live: int
+    live_bytes: int
+    archived: int
+    archived_bytes: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class Counts:
     """How a user's memories stand on a day.
 
@@ -41,13 +42,13 @@ class Counts:
         archive_use: how often facts are recalled out of the archive.
     """
 
-    kinds: dict[str, KindCount] = field(default_factory=dict)
-    fading: list[tuple[dt.date, str]] = field(default_factory=list)
-    staying: dict[str, int] = field(default_factory=dict)
-    prompt_tokens: dict[str, int] = field(default_factory=dict)
-    proposals: int = 0
-    waiting: int = 0
-    archive_use: ArchiveUse = field(default_factory=ArchiveUse)
+    kinds: dict[str, KindCount]
+    fading: list[tuple[dt.date, str]]
+    staying: dict[str, int]
+    prompt_tokens: dict[str, int]
+    proposals: int
+    waiting: int
+    archive_use: ArchiveUse
 
 
 def status(
@@ -71,39 +72,40 @@ def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) ->
         now: the moment as of which they are counted.
         progress: told how many have been looked at.
     """
-    counts = Counts()
-    _count_memories(counts, folder, now.date(), progress)
-    system = Conversation(folder, OfflineModel(), lambda: now).view().system
-    counts.prompt_tokens = {name: count_tokens(text) for name, text in system}
-    counts.proposals = len(folder.proposals())
-    counts.waiting = usage.waiting_for_a_yes(folder)
-    return counts
-
-
-def _count_memories(
-    counts: Counts, folder: Folder, today: dt.date, progress: Progress
-) -> None:
-    """Count the memories by kind, and what fades."""
-    threshold = config.of(folder).threshold
-    staying = Counter[str]()
+    today = now.date()
+    settings = config.of(folder)
     states = list(memory_states(folder, today, progress))
-    counts.archive_use = archive_use(folder, states, today)
-    for state in states:
-        kind = counts.kinds.setdefault(state.kind, KindCount())
-        if state.archived:
-            kind.archived += 1
-            kind.archived_bytes += state.size
-            continue
-        kind.live += 1
-        kind.live_bytes += state.size
-        if state.lasts:
-            staying[state.lasts] += 1
-        left = state.days_left(threshold, today)
+    live = [state for state in states if not state.archived]
+    fading = []
+    for state in live:
+        left = state.days_left(settings.threshold, today)
         if left is not None and left <= SOON_DAYS:
-            counts.fading.append((today + dt.timedelta(left), state.path))
-    counts.kinds = dict(sorted(counts.kinds.items()))
-    counts.staying = dict(staying)
-    counts.fading.sort()
+            fading.append((today + dt.timedelta(left), state.path))
+    core = core_memory(folder, today)
+    standing = core.parts(folder.person, has_tools=settings.offers_tools)
+    return Counts(
+        kinds=_by_kind(states),
+        fading=sorted(fading),
+        staying=dict(Counter(state.lasts for state in live if state.lasts)),
+        prompt_tokens={name: count_tokens(text) for name, text in standing},
+        proposals=len(folder.proposals()),
+        waiting=usage.waiting_for_a_yes(folder),
+        archive_use=archive_use(folder, states, today),
+    )
+
+
+def _by_kind(states: Iterable[MemoryState]) -> dict[str, KindCount]:
+    """Count memories by kind."""
+    counts: dict[str, KindCount] = {}
+    by_kind = sorted(states, key=lambda state: state.kind)
+    for kind, group in groupby(by_kind, key=lambda state: state.kind):
+        live: list[int] = []
+        archived: list[int] = []
+        for state in group:
+            sizes = archived if state.archived else live
+            sizes.append(state.size)
+        counts[kind] = KindCount(len(live), sum(live), len(archived), sum(archived))
+    return counts
 
 
 def _in_one_line(counts: Counts) -> str:

@@ -16,11 +16,12 @@ from filemem.forget.states import MemoryState, day_after, memory_states
 from filemem.overview.events import timeline
 from filemem.store import config
 from filemem.store.facts import plain
-from filemem.store.folder import Folder, Progress, no_progress
+from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import DISTILLED, OWN_KINDS, PROFILE, Kind
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK, counted, one_line
+from filemem.work import Progress, no_progress
 
 MAX_ROWS = 200
 MAX_TEXT_CHARS = 400

@@ -31,9 +31,9 @@ from filemem.llm.model import (
 )
 from filemem.serve.request import ChatRequest
 from filemem.store import recalls
-from filemem.store.folder import CurrentConversation, Folder
+from filemem.store.folder import Folder
 from filemem.store.paths import PROFILE
-from filemem.store.transcript import INTERRUPTED
+from filemem.store.transcript import INTERRUPTED, CurrentConversation
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox

@@ -80,6 +80,11 @@ class Config:
     # of the text of a conversation, what its summary keeps
     summary_share: float = 0.295
 
+    @property
+    def offers_tools(self) -> bool:
+        """Whether a model in a chat is offered the four tools."""
+        return self.tools and self.recall != "before"
+
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
 LIMITS = tuple(name for name in DEFAULTS if name not in PERSONS + MOVED)

@@ -17,9 +17,7 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -44,35 +42,6 @@ ABANDONED_SECONDS = 60  # after which a temporary file was left by a write that 
 COPIES_SECONDS = 86_400  # after which a copy of the past is nobody's any more
 _COPIES = "tmp"  # their folder in the bookkeeping
 
-Progress = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
-
-
-def no_progress(done: int, total: int) -> None:
-    """Progress that is shown to nobody."""
-
-
-@dataclass(frozen=True)
-class JobDone:
-    """What a job did.
-
-    Attributes:
-        job: its name; '' for one thing of several that a job has to tell, or, with
-            the fact `error`, for why it failed.
-        said: lines for a person.
-        facts: the same for a script.
-        paths: what it wrote or moved.
-        subject: of their commit.
-        decisions: what learning decided, as its records.
-    """
-
-    job: str
-    said: list[str]
-    facts: dict[str, Any]
-    paths: list[str] = field(default_factory=list)
-    subject: str = ""
-    decisions: Sequence[Any] = ()
-
 
 class Stat(NamedTuple):
     """A memory's file as the folder lists it.
@@ -84,13 +53,6 @@ class Stat(NamedTuple):
     path: str
     changed: int
     size: int
-
-
-class CurrentConversation(NamedTuple):
-    """The conversation going on, whose lines from `line` on stand in the prompt."""
-
-    path: str
-    line: int
 
 
 class Folder:

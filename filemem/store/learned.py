@@ -29,7 +29,6 @@ import datetime as dt
 import threading
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from filemem.store.folder import Folder
@@ -65,17 +64,12 @@ NOT_READ = ReadFile(0, "", 0)
 """Stands for a file of which not all was read."""
 
 
-@dataclass
 class Written:
-    """What the program has written of one memory.
+    """Gathers what the program has written of one memory, entry by entry."""
 
-    Attributes:
-        digests: of its file as the program once left it.
-        days: on which it did; earlier versions noted none.
-    """
-
-    digests: set[str] = field(default_factory=set)
-    days: list[dt.date] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.digests: set[str] = set()  # of its file as the program once left it
+        self.days: list[dt.date] = []  # on which it did; earlier versions noted none
 
 
 def wrote(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from filemem.errors import FilememError
 from filemem.store.folder import Folder
@@ -23,7 +24,7 @@ class How(StrEnum):
     ARCHIVED = "archived"  # no recall
 
 
-@dataclass
+@dataclass(frozen=True)
 class RecallHistory:
     """What the log says of one memory.
 
@@ -38,18 +39,6 @@ class RecallHistory:
     returns: list[dt.date] = field(default_factory=list)
     archived: str = ""
     since: bool = False
-
-    def add(self, at: str, how: str) -> None:
-        """Take in the next entry; raise ValueError for one of no day."""
-        day = dt.date.fromisoformat(at[:10])
-        if how == How.ARCHIVED:
-            self.archived = at
-            self.since = False
-            return
-        self.days.append(day)
-        if self.archived and not self.since:
-            self.since = True
-            self.returns.append(day)
 
 
 def note_recall(folder: Folder, path: str, how: How, at: dt.datetime) -> None:
@@ -89,14 +78,32 @@ def recalled(folder: Folder) -> dict[str, RecallHistory]:
     Raises:
         FilememError, OSError: it cannot be read.
     """
-    found: dict[str, RecallHistory] = {}
-    entries = _log(folder).entries()
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in _log(folder).entries():
+        found.setdefault(str(entry.get("path")), []).append(entry)
+    return {path: _history(entries) for path, entries in found.items()}
+
+
+def _history(entries: list[dict[str, Any]]) -> RecallHistory:
+    """Return what the entries on one memory say; one of no day says nothing."""
+    days: list[dt.date] = []
+    returns: list[dt.date] = []
+    archived_at = ""
+    since = False
     # Two machines' entries do not come in their order.
     for entry in sorted(entries, key=lambda entry: str(entry.get("at"))):
-        history = found.setdefault(str(entry.get("path")), RecallHistory())
+        at = str(entry.get("at"))
         with suppress(ValueError):
-            history.add(str(entry.get("at")), str(entry.get("how")))
-    return found
+            day = dt.date.fromisoformat(at[:10])
+            if entry.get("how") == How.ARCHIVED:
+                archived_at = at
+                since = False
+                continue
+            days.append(day)
+            if archived_at and not since:
+                since = True
+                returns.append(day)
+    return RecallHistory(days, returns, archived_at, since)
 
 
 def archive(folder: Folder, paths: Iterable[str], at: dt.datetime) -> dict[str, str]:

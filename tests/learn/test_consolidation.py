@@ -415,8 +415,7 @@ def test_an_error_is_told_whatever_else_is_done_after_it() -> None:
     """And each kind of decision has its word."""
     claim = Claim("Nora lives in Ghent.", MAY.date())
     every = [Decision(action, "", claim) for action in Action]
-    done = Applied(error="It failed.")
-    done.add(Applied(every))
+    done = Applied(error="It failed.").plus(Applied(every))
     told = done.told().said
     assert "It failed." in told and len(told) == len(every) + 2
 

@@ -42,7 +42,7 @@ def read(user: Folder, at: dt.datetime, model: Any, **how: Any) -> Applied:
     """Consolidate all that is new; what was done in all."""
     whole = Applied()
     for done in consolidate.run(user, at, model, **how):
-        whole.add(done)
+        whole = whole.plus(done)
     return whole
 
 
