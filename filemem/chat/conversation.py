@@ -11,7 +11,7 @@ from filemem.chat.core_memory import core_memory
 from filemem.chat.earlier import read_summary, save_summary
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to, to_remember
-from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall
+from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall, room_beside
 from filemem.chat.window import (
     Part,
     Prompt,
@@ -34,17 +34,13 @@ from filemem.llm.model import (
     ToolsRefused,
 )
 from filemem.store import config, recalls, usage
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.heard import ignore
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.roles import ASSISTANT
-from filemem.store.transcript import (
-    INTERRUPTED,
-    CurrentConversation,
-    OffTheRecord,
-    Transcript,
-)
+from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
 from filemem.text.plain import clip_tokens, escape_controls, one_line
 from filemem.text.redaction import kinds
 from filemem.tools import render
@@ -58,9 +54,6 @@ TOO_LONG = (
     "The message is too long for a request, so the model reads its beginning and end;"
     " all of it is kept."
 )
-RECALL_TOKENS = 400  # of what stands beside a message for a model with tools
-TOOLLESS_RECALL_TOKENS = 1200  # for one without
-SUMMARISED_TOKENS = 6000  # of turns, in one request for a summary
 
 
 class TurnState:
@@ -337,7 +330,7 @@ class Conversation:
             said[-1],
             self.now().date(),
             self.tools.current,
-            RECALL_TOKENS if has_tools else TOOLLESS_RECALL_TOKENS,
+            room_beside(has_tools=has_tools),
             before="".join(said[-2:-1]),
             told=told,
         )
@@ -382,7 +375,7 @@ class Conversation:
         if not leaving or not path:
             return
         words = self._settings.summary_tokens // 2
-        said = beginnings(leaving, SUMMARISED_TOKENS, whole=True)
+        said = beginnings(leaving, prompt.REQUEST_TOKENS, whole=True)
         so_far = prompt.data("summary so far", summary.text)
         told = f"{so_far}\n{prompt.data('turns', said)}"
         # Else how they begin stands there, and it is tried again with the next message.

@@ -10,28 +10,34 @@ from filemem.chat.core_memory import core_memory, preferences, wish_of
 from filemem.chat.phrases import to_remember
 from filemem.errors import FilememError
 from filemem.llm import prompt
+from filemem.search.notes import HALF
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
 from filemem.store.roles import ASSISTANT
-from filemem.store.transcript import CurrentConversation
 from filemem.text import dates
 from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render
 
-HOLDS = 0.5  # share of a message's content words that a passage holds, to hold it
 MAX_QUERY_CHARS = 2000  # of a message that are searched for: its beginning and end
 MARKS_TOKENS = 24  # around the profile, or what a search found
-NEAREST = 3  # passages that stand beside a message, however long they are
-MAX_QUOTES = 3  # in an answer without a model
+NEAREST = 3  # passages beside a message, however long they are, or in an answer
+TOKENS = 400  # of passages beside a message
 FACT_HOLDS = 1 / 3  # share of the content words that a fact holds, to have a place
 FACT_PLACES = 2  # of facts beside a message, behind the best passage
 NOTHING_FOUND = "A search for the last message found nothing that is not here already."
 NEAREST_FOUND = (
     "A search for the last message found these, the nearest first, and maybe more:"
 )
+
+
+def room_beside(*, has_tools: bool) -> int:
+    """Return how many tokens of passages stand beside a message: for a model that
+    cannot search for itself three times as many."""
+    return TOKENS if has_tools else 3 * TOKENS
 
 
 def recall(
@@ -140,7 +146,7 @@ def quoted(
             continue
         is_of_day = names_day and hit.features.is_of_day
         is_plan = hit.day_named > today.toordinal()
-        is_held = hit.strength >= HOLDS or is_of_day or is_plan
+        is_held = hit.strength >= HALF or is_of_day or is_plan
         (holding if is_held else near).append(hit)
     replacing = {hit.newer for hit in holding}
     holding += [hit for hit in near if hit.path in replacing]
@@ -150,7 +156,7 @@ def quoted(
     if not hits:
         return Quotes("", is_held=False)
     heading = phrases.FOUND if holding else phrases.NEAREST
-    items = [_item(hit, message, today) for hit in hits[:MAX_QUOTES]]
+    items = [_item(hit, message, today) for hit in hits[:NEAREST]]
     folder.tell("recalled", len(items))
     text = "\n\n".join([phrases.said_to(message, heading), *items])
     return Quotes(text, bool(holding))

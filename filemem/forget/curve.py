@@ -27,7 +27,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MIDDLE_IMPORTANCE = 5  # at which the stability begins at `stability_days`
+from filemem.store.memory import IMPORTANCE
+
 STANDING_FACTOR = 8  # how much slower a standing fact fades than an event
 MAX_GAP_DAYS = 7  # what counts, at most, of the days between two days of use
 
@@ -102,8 +103,11 @@ def retention(idle_days: float, stability_days: float) -> float:
 
 
 def first_stability(importance: float, stability_days: float) -> float:
-    """Return the stability in days of a memory that was never recalled."""
-    return stability_days * importance / MIDDLE_IMPORTANCE
+    """Return the stability in days of a memory that was never recalled.
+
+    One of middle importance has `stability_days`.
+    """
+    return stability_days * importance / IMPORTANCE
 
 
 def strength(

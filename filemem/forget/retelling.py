@@ -32,7 +32,6 @@ from filemem.text.plain import (
 from filemem.text.redaction import redact
 from filemem.text.shown import ShownText
 
-MAX_REQUEST_TOKENS = 6_000  # of turns
 MAX_LINE_CHARS = 400
 MAX_TITLE_CHARS = 60
 MAX_SPEAKER_CHARS = 80
@@ -213,7 +212,7 @@ def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
     for number, source in enumerate(sources, 1):
         for turn in _labelled(number, source):
             tokens = count_tokens(turn.text)
-            if request and spent_tokens + tokens > MAX_REQUEST_TOKENS:
+            if request and spent_tokens + tokens > prompt.REQUEST_TOKENS:
                 yield request
                 request = []
                 spent_tokens = 0

@@ -8,10 +8,10 @@ from filemem.errors import FilememError, Refused
 from filemem.importers.base import ImportedConversation, LeftOut
 from filemem.importers.intake import Intake, origin_of_id
 from filemem.importers.jsonl import spoken_turns
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.imports import Origins
-from filemem.store.transcript import CurrentConversation
 from filemem.text.plain import one_line
 
 FORMAT = "added"

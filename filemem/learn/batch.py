@@ -19,7 +19,6 @@ from filemem.text import dates
 from filemem.text.plain import count_tokens
 from filemem.text.redaction import redact
 
-MAX_REQUEST_TOKENS = 6_000  # of turns
 _LABEL = re.compile(r"\b(?:\d+:\d+|[MF]\d+)\b")
 
 
@@ -78,7 +77,7 @@ def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:
         turns: as `sessions.unread` yields them; one session may go into two requests.
 
     Returns:
-        For each request as many as fit into MAX_REQUEST_TOKENS, one at least.
+        For each request as many as fit into REQUEST_TOKENS, one at least.
     """
     packed: list[list[SaidTurn]] = []
     room = 0
@@ -87,7 +86,7 @@ def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:
         # The first may be one without words, for which there is always room.
         if not packed or tokens > room:
             packed.append([])
-            room = MAX_REQUEST_TOKENS
+            room = prompt.REQUEST_TOKENS
         packed[-1].append(turn)
         room -= tokens
     return packed

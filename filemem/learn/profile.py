@@ -26,7 +26,7 @@ from filemem.learn.sessions import display
 from filemem.llm import prompt
 from filemem.llm.asking import ask
 from filemem.llm.model import Model, ModelError
-from filemem.search.validity import fate
+from filemem.search.validity import CERTAIN, fate
 from filemem.store import config
 from filemem.store.facts import MAX_FACT_CHARS, page
 from filemem.store.folder import Folder
@@ -45,7 +45,6 @@ from filemem.text import terms
 from filemem.text.plain import count_tokens, counted, one_line
 from filemem.text.redaction import redact
 
-MIN_CONFIDENCE = 0.7
 _NUMBERS = re.compile(r"[\W\d]+")
 
 
@@ -184,7 +183,7 @@ def successor(folder: Folder, path: str, today: dt.date) -> Memory | None:
         memory = folder.find(path)
     if memory is None or path in met or memory.front.get("said_by"):
         return None
-    is_sure = memory.metadata.get("confidence", 1) >= MIN_CONFIDENCE
+    is_sure = memory.metadata.get("confidence", 1) >= CERTAIN
     return memory if is_sure and not _is_over(memory, today) else None
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from filemem.errors import FilememError
+from filemem.index.ingest import PAUSE_MINUTES
 from filemem.llm.reading import leaned_on, read_of
 from filemem.store.folder import Folder, Stat
 from filemem.store.learned import NOT_READ, LearnLog, ReadFile, digest
@@ -16,7 +17,7 @@ from filemem.store.passages import Passage
 from filemem.store.paths import Kind, is_archived, live, when_of
 from filemem.store.roles import Role
 
-PAUSE = dt.timedelta(minutes=45)  # after which nothing follows in a conversation
+PAUSE = dt.timedelta(minutes=PAUSE_MINUTES)  # after which a conversation is over
 CONTEXT_TURNS = 4  # before an unread one, to be understood by
 
 

@@ -8,6 +8,8 @@ from importlib import resources
 
 from filemem.text.plain import escape_controls, one_line
 
+REQUEST_TOKENS = 6000  # of turns, in one request to read or to summarise
+
 MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program|filemem))", re.IGNORECASE)
 
 

@@ -9,7 +9,6 @@ from filemem.store.roles import Role
 from filemem.text.plain import both_ends, count_tokens, last_sentences
 
 ASSISTANT_TOKENS = 60  # of the last sentences of what an assistant said
-TOOL_TOKENS = 30  # of each end of what a tool or a document said
 SHORT_REPLY_TOKENS = 30  # of a person, which may lean on what an assistant said
 PERSON_TOKENS = 3_000  # of each end of what a person said
 
@@ -39,5 +38,5 @@ def read_of(text: str, role: Role, *, is_leaned_on: bool) -> str:
     if role is Role.PERSON:
         return both_ends(text, PERSON_TOKENS)
     if role is not Role.ASSISTANT:
-        return both_ends(text, TOOL_TOKENS)
+        return both_ends(text, ASSISTANT_TOKENS // 2)
     return last_sentences(text, ASSISTANT_TOKENS) if is_leaned_on else ""

@@ -11,12 +11,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from filemem.chat.recall import HOLDS, recall
+from filemem.chat.recall import recall
 from filemem.llm import prompt
 from filemem.overview.briefing import briefing
+from filemem.search.notes import HALF
 from filemem.store import imports
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
-from filemem.store.transcript import CurrentConversation
 from filemem.text.plain import clip_tokens
 
 PROMPT_TOKENS = 260  # beside a prompt, marks aside
@@ -69,5 +70,5 @@ def _recalled(
     path = imports.Origins(user).recorded(f"{client}:{event.get('session_id')}")
     current = CurrentConversation(path, 1) if path else None
     message = str(event.get("prompt", ""))
-    found = recall(user, message, today, current, PROMPT_TOKENS, least_strength=HOLDS)
+    found = recall(user, message, today, current, PROMPT_TOKENS, least_strength=HALF)
     return prompt.data("search_files", clip_tokens(found, PROMPT_TOKENS))

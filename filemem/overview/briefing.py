@@ -14,10 +14,7 @@ from filemem.store.paths import PROFILE
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import clip_tokens, one_line
 
-# Of what a session begins with.
-WISHES_TOKENS = 100
-PLANS_TOKENS = 80
-PROFILE_TOKENS = 180
+SHORT_TOKENS = 90  # of wishes and of plans, twice that of the profile, in short
 
 PLANS_DAYS = 60
 NEWEST_TALKS = 8
@@ -38,9 +35,9 @@ def briefing(user: Folder, today: dt.date, *, short: bool = False) -> str:
     plans = _plans(user, today)
     newest = transcript.newest(user)[:NEWEST_TALKS]
     if short:
-        wishes = clip_tokens(wishes, WISHES_TOKENS)
-        profile = clip_tokens(profile, PROFILE_TOKENS)
-        plans = clip_tokens(plans, PLANS_TOKENS)
+        wishes = clip_tokens(wishes, SHORT_TOKENS)
+        profile = clip_tokens(profile, 2 * SHORT_TOKENS)
+        plans = clip_tokens(plans, SHORT_TOKENS)
         newest = []
     titles = []
     for path in newest:

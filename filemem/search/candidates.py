@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from filemem.index import Corpus, IndexedFile
-from filemem.search.days import files_of
+from filemem.search.days import FEW_DAYS, files_of
 from filemem.search.query import QueryWord
 from filemem.search.search_request import SearchRequest
 from filemem.text.dayrange import DayRange
 
 MAX_FILES = 45  # whose passages are ranked
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
-TOLD_DAYS = 14  # before and after a day, on which it is told of
 FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it
 
 Values = dict[int, float]  # by passage, or by the first one of a file
@@ -147,15 +146,15 @@ def _promising_files(
     corpus = request.corpus
     sums = _promises(request, occurrences, query_weight)
     best = best_of_files(sums, corpus)
-    for_day = query_weight * request.weights.on_day
+    for_day = query_weight * request.weights.near_day
     of_days = files_of(corpus, request.query.days)
     if request.query.days:
         of_days += filter(request.passages_naming, corpus.files)
     for days in request.query.days:  # told of on them, or shortly before or after
-        around = DayRange(days.first - TOLD_DAYS, days.last + TOLD_DAYS)
+        around = DayRange(days.first - FEW_DAYS, days.last + FEW_DAYS)
         of_days += corpus.dated(around)
     for entry in of_days:
-        best[entry.first] = best.get(entry.first, 0.0) + for_day / 2
+        best[entry.first] = best.get(entry.first, 0.0) + for_day
     return _admitted(request, best, max_files)
 
 

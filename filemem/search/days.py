@@ -12,13 +12,14 @@ from filemem.text.dayrange import DayRange
 from filemem.text.expressions import Mention
 from filemem.text.spans import Span
 
-RECENT_DAYS = 14
+FEW_DAYS = 14
+"""How long a few days are; so near to a day it is told of."""
 DAYS_OF_A_FEW = {
-    "day": RECENT_DAYS,
+    "day": FEW_DAYS,
     "week": 42,
     "month": 183,
     "year": 1826,
-    "天": RECENT_DAYS,
+    "天": FEW_DAYS,
     "周": 42,
     "星期": 42,
     "礼拜": 42,

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 from filemem.index import APART, ASKS, IndexedFile
 from filemem.search.candidates import (
-    TOLD_DAYS,
     Candidates,
     Occurrences,
     Values,
     add_values,
     best_of_files,
 )
+from filemem.search.days import FEW_DAYS
 from filemem.search.search_request import SearchRequest
 from filemem.search.validity import tells_of
 from filemem.search.weights import Weights
@@ -26,8 +26,6 @@ from filemem.text.dayrange import DayRange
 
 MAX_MATCHES = 150  # by the words of the question; those of a day asked for are more
 ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
-ON_DAY = 1.0  # the share of `weights.on_day` that a day asked for counts
-NEAR_DAY = 0.5  # and one shortly before or after it
 NEAR_STRENGTH = 0.9  # the most that a word counts which only stands near a passage
 
 
@@ -264,11 +262,14 @@ def _matches(
     naming = request.passages_naming(entry)
     matches: list[Ranked] = []
     for number in entry.numbers:
-        day = day_share(entry.day(number), days)
-        if is_told or number in naming:
-            day = ON_DAY
-        if number not in likely and not (day and request.admits(number)):
+        said_on = entry.day(number)
+        is_of_day = is_told or number in naming or said_on_one(said_on, days)
+        is_near = is_of_day or said_near_one(said_on, days)
+        if number not in likely and not (is_near and request.admits(number)):
             continue
+        day = 0.0
+        if is_near:
+            day = weights.on_day if is_of_day else weights.near_day
         speaker = 0.0
         if corpus.speakers[number] == request.query.about:
             speaker = weights.named_speaker
@@ -284,8 +285,8 @@ def _matches(
             speaker=speaker,
             follows_question=follows_question,
             length=length,
-            day=weights.on_day * day,
-            is_of_day=day == ON_DAY,
+            day=day,
+            is_of_day=is_of_day,
             role=request.role_weight(number),
             document=document,
         )
@@ -303,15 +304,15 @@ def _follows_question(request: SearchRequest, entry: IndexedFile, number: int) -
     return bool(flags[before] & ASKS) and speakers[before] != speakers[number]
 
 
-def day_share(said_on: int, days: Sequence[DayRange]) -> float:
-    """Return `ON_DAY` for a day asked for, as an ordinal, `NEAR_DAY` shortly off one.
+def said_on_one(said_on: int, days: Sequence[DayRange]) -> bool:
+    """Say whether a day, as an ordinal, is one of those asked for."""
+    return any(asked.holds(said_on) for asked in days)
+
+
+def said_near_one(said_on: int, days: Sequence[DayRange]) -> bool:
+    """Say whether a day, as an ordinal, is shortly before or after one asked for.
 
     People tell of a day before it comes, and afterwards.
     """
-    if any(asked.holds(said_on) for asked in days):
-        return ON_DAY
-    for asked in days:
-        around = DayRange(asked.first - TOLD_DAYS, asked.last + TOLD_DAYS)
-        if said_on and around.holds(said_on):
-            return NEAR_DAY
-    return 0.0
+    around = [DayRange(one.first - FEW_DAYS, one.last + FEW_DAYS) for one in days]
+    return said_on > 0 and said_on_one(said_on, around)

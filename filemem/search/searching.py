@@ -19,7 +19,7 @@ from filemem.search.reading import read_hits, with_facts, with_successors
 from filemem.search.results import Hit, choose, in_order, merge_evidence
 from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
-from filemem.store.transcript import CurrentConversation
+from filemem.store.current import CurrentConversation
 
 READ_MATCHES = 40  # of the best; more where more are asked for
 

@@ -32,6 +32,8 @@ class Weights:
     """Share of the question's weight for what the person asked about says."""
     on_day: float = 0.5
     """Share of the question's weight for what is of a day asked for, or held on it."""
+    near_day: float = 0.25
+    """The same for what is of a day shortly before or after one."""
     follows_question: float = 0.06
     """Share of the question's weight, where people talk with each other, for what
     follows a question."""

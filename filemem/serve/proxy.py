@@ -15,7 +15,7 @@ from filemem.chat import phrases
 from filemem.chat.citations import cited
 from filemem.chat.core_memory import core_memory
 from filemem.chat.phrases import said_to, to_remember
-from filemem.chat.recall import NOTHING_FOUND, recall
+from filemem.chat.recall import NOTHING_FOUND, recall, room_beside
 from filemem.chat.window import rules
 from filemem.errors import FilememError, Refused
 from filemem.importers.jsonl import message_text
@@ -31,16 +31,15 @@ from filemem.llm.model import (
 )
 from filemem.serve.request import ChatRequest
 from filemem.store import recalls
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
 from filemem.store.paths import PROFILE
-from filemem.store.transcript import INTERRUPTED, CurrentConversation
+from filemem.store.transcript import INTERRUPTED
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox
 
 MAX_STEPS = 8  # requests of a model for one answer
-RECALL_TOKENS = 400  # of passages beside a message, where the model has tools
-RECALL_ALONE_TOKENS = 1200
 ROLES = ("user", "assistant")  # whose words are kept
 THEIRS = "Not called yet: it is called once the memory has answered. Call it again."
 
@@ -218,7 +217,7 @@ class Answering:
         """
         now = self._now()
         core = core_memory(self._folder, now.date())
-        room = RECALL_TOKENS if has_tools else RECALL_ALONE_TOKENS
+        room = room_beside(has_tools=has_tools)
         message = self._request.message
         found = recall(self._folder, message, now.date(), current, room, told=core.told)
         acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))

@@ -4,7 +4,6 @@ is said."""
 import datetime as dt
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from filemem.errors import FilememError
@@ -20,13 +19,6 @@ from filemem.store.paths import Kind, is_archived, kind_of, slug, when_of
 from filemem.store.saved_over import note_turn
 
 INTERRUPTED = "[interrupted]"
-
-
-class CurrentConversation(NamedTuple):
-    """The conversation going on, whose lines from `line` on stand in the prompt."""
-
-    path: str
-    line: int
 
 
 class Transcript:

@@ -16,11 +16,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from filemem.errors import FilememError
 from filemem.store import globs
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder, Stat
 from filemem.store.memory import Memory, parse
 from filemem.store.passages import TURN_HEAD
 from filemem.store.paths import is_archived, when_of
-from filemem.store.transcript import CurrentConversation
 from filemem.text import dates
 from filemem.text.dayrange import DayRange
 from filemem.text.spans import calendar_unit, in_words, one_day

@@ -15,9 +15,9 @@ from filemem.errors import FilememError, in_words
 from filemem.search import filters
 from filemem.search.searching import search_files
 from filemem.store import config, recalls
+from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
 from filemem.store.memory import REFERENCE
-from filemem.store.transcript import CurrentConversation
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import render
 from filemem.tools.grep import grep

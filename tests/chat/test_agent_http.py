@@ -25,12 +25,9 @@ from scripted_server import (
 )
 
 from filemem import Store
-from filemem.chat.conversation import (
-    RECALL_TOKENS,
-    TOOLLESS_RECALL_TOKENS,
-    Conversation,
-)
+from filemem.chat.conversation import Conversation
 from filemem.chat.listener import Event, Notice, Text, ToolCalled
+from filemem.chat.recall import room_beside
 from filemem.forget.plan import plan_deletion
 from filemem.jobs import forget
 from filemem.llm.client import OpenAIModel
@@ -363,7 +360,7 @@ def test_the_best_passages_stand_beside_the_message_also_of_what_it_goes_on_with
         talk.say(message)
     beside = searched(server)
     assert found in beside and "search for the last message" in beside
-    assert count_tokens(beside) <= RECALL_TOKENS + 2
+    assert count_tokens(beside) <= room_beside(has_tools=True) + 2
     Talk(talk.root.parent, server.base_url, "recall: tools\n").say("Nadia's work?")
     assert searched(server) == ""
 
@@ -469,7 +466,8 @@ def test_a_store_may_offer_no_tools_and_the_passages_keep_to_their_budget(
     server.default = say("Read.")
     talk.say(f"{'word ' * 40_000}Which tuba was polished?")
     found = searched(server)
-    assert "facts/tuba-" in found and count_tokens(found) < TOOLLESS_RECALL_TOKENS + 20
+    assert "facts/tuba-" in found
+    assert count_tokens(found) < room_beside(has_tools=False) + 20
     assert "tools" not in server.requests[0].body
 
 
