@@ -41,6 +41,7 @@ OFF: dict[str, Any] = {
     "follows_question": 0.0,
     "length": 0.0,
     "on_day": 0.0,
+    "near_day": 0.0,
     "archived": 1.0,
     "lapsed": 1.0,
     "echo": 1.0,

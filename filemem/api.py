@@ -36,8 +36,6 @@ from filemem.git.past import Past, as_of
 from filemem.importers import ImportReport, messages, portable
 from filemem.jobs import JobRun
 from filemem.learn import consolidate, proposals
-from filemem.learn.outcome import Applied
-from filemem.learn.proposals import Proposal
 from filemem.learn.remember import Asked, reject
 from filemem.llm.choice import OfflineModel, chosen_model
 from filemem.llm.model import Model
@@ -129,18 +127,23 @@ class Proposed:
             NotFound: it is gone.
             Busy: another job works on these memories; nothing was forgotten.
         """
-        self._decide(functools.partial(jobs.accept, wait=wait))
+        with self._review() as run:
+            found = proposals.read(run.user, self.path)
+            done = jobs.accept(run.user, found, run.started_at, wait=wait)
+            run.commit(done.subject, done.paths)
 
     def reject(self) -> None:
         """Delete it, never to be proposed again; raise NotFound if it is gone."""
-        self._decide(lambda folder, found, at: reject(folder, found))
-
-    def _decide(self, how: Callable[[Folder, Proposal, dt.datetime], Applied]) -> None:
-        folder = self.user._folder
-        at = self.user.now()
-        with _disk_told(), JobRun(folder, "review", at, exclusive=False) as run:
-            done = how(folder, proposals.read(folder, self.path), at)
+        with self._review() as run:
+            done = reject(run.user, proposals.read(run.user, self.path))
             run.commit(done.subject, done.paths)
+
+    @contextlib.contextmanager
+    def _review(self) -> Iterator[JobRun]:
+        """Decide in a job; what the disk refuses is one of filemem's errors."""
+        run = JobRun(self.user._folder, "review", self.user.now(), exclusive=False)
+        with _disk_told(), run:
+            yield run
 
 
 @contextlib.contextmanager

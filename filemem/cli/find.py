@@ -258,9 +258,8 @@ def timeline_command(
     user = call.the_user()
     matches = globs.matcher(glob)
     days = filters.bounds(after, before, call.now.date())
-    events = overview.timeline(
-        user, lambda path: matches(path) or matches(live(path)), days
-    )
+    paths = [one for one in user.paths() if matches(one) or matches(live(one))]
+    events = overview.timeline(user, paths, days)
     for event in events:
         ended = ""
         if event.until:

@@ -65,7 +65,7 @@ def _plans(user: Folder, today: dt.date) -> str:
     days = DayRange(first, first + PLANS_DAYS)
     coming = _coming(user, first)
     lines = []
-    for one in timeline(user, coming.__contains__, days):
+    for one in timeline(user, coming, days):
         text = one_line(one.text, 100)
         lines.append(f"{one.day()} {text} ({one.path}:{one.line})")
     return "\n".join(lines)

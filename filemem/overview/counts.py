@@ -2,9 +2,8 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 
 from filemem.chat.core_memory import core_memory
 from filemem.forget.states import ArchiveUse, MemoryState, archive_use, memory_states
@@ -94,16 +93,13 @@ def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) ->
     )
 
 
-def _by_kind(states: Iterable[MemoryState]) -> dict[str, KindCount]:
+def _by_kind(states: Sequence[MemoryState]) -> dict[str, KindCount]:
     """Count memories by kind."""
     counts: dict[str, KindCount] = {}
-    by_kind = sorted(states, key=lambda state: state.kind)
-    for kind, group in groupby(by_kind, key=lambda state: state.kind):
-        live: list[int] = []
-        archived: list[int] = []
-        for state in group:
-            sizes = archived if state.archived else live
-            sizes.append(state.size)
+    for kind in sorted({state.kind for state in states}):
+        of_kind = [state for state in states if state.kind == kind]
+        live = [state.size for state in of_kind if not state.archived]
+        archived = [state.size for state in of_kind if state.archived]
         counts[kind] = KindCount(len(live), sum(live), len(archived), sum(archived))
     return counts
 

@@ -2,7 +2,7 @@
 
 import calendar
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from filemem.store.facts import plain
@@ -48,17 +48,17 @@ class Event:
 
 
 def timeline(
-    folder: Folder, wanted: Callable[[str], bool], days: DayRange | None = None
+    folder: Folder, paths: Iterable[str], days: DayRange | None = None
 ) -> list[Event]:
     """Return the events that memories tell of, oldest first.
 
     Args:
         folder: whose memories.
-        wanted: which paths to look at.
+        paths: of those to look at.
         days: the days asked for; None for all.
     """
     events = []
-    for path in filter(wanted, folder.paths()):
+    for path in paths:
         for event in _events(folder, path):
             if days is None or _is_within(event, days):
                 events.append(event)

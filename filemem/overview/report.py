@@ -41,10 +41,12 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         ConfigError: the store's settings are broken.
     """
     today = now.date()
-    states = sorted(memory_states(folder, today, progress), key=_newest_first)
+    states = list(memory_states(folder, today, progress))
+    states.sort(key=lambda state: state.path)
+    states.sort(key=lambda state: state.date or dt.date.min, reverse=True)
     live = [state for state in states if not state.archived]
     talks = [one.path for one in states if one.kind == Kind.SESSIONS][:MAX_ROWS]
-    days_of_talk = timeline(folder, talks.__contains__)[::-1]
+    days_of_talk = timeline(folder, talks)[::-1]
     template = resources.files("filemem.data") / "report.html"
     return Template(template.read_text("utf-8")).substitute(
         person=_text(folder.person),
@@ -57,15 +59,6 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         talks="".join(_row(folder, one.path, one.date) for one in days_of_talk),
         fades="".join(_fading(folder, live, today)),
     )
-
-
-def _newest_first(state: MemoryState) -> tuple[int, str]:
-    """Return the key by which memories are sorted, the newest first.
-
-    What has no date comes before all others.
-    """
-    age = -state.date.toordinal() if state.date else 0
-    return age, state.path
 
 
 def _who(folder: Folder) -> Iterator[str]:
@@ -143,7 +136,7 @@ def _coming(folder: Folder, live: list[MemoryState], today: dt.date) -> Iterator
     others = OWN_KINDS - {Kind.FACTS}
     plans = {state.path for state in live if state.kind not in others}
     days = DayRange(today.toordinal(), dt.date.max.toordinal())
-    for event in timeline(folder, plans.__contains__, days)[:MAX_ROWS]:
+    for event in timeline(folder, plans, days)[:MAX_ROWS]:
         yield _line(event.day(), event.text, f"{event.path}:{event.line}")
 
 

@@ -26,7 +26,6 @@ from filemem.text.dayrange import DayRange
 
 MAX_MATCHES = 150  # by the words of the question; those of a day asked for are more
 ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
-NEAR_STRENGTH = 0.9  # the most that a word counts which only stands near a passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +136,7 @@ class WordScores:
     def strength(self, number: int) -> float:
         """Return how much of the question a passage and its neighbours hold, 0 to 1.
 
-        Its words count by their rarity, those of a date or a name nothing, and one that
-        only stands nearby a little less.
+        Its words count by their rarity, those of a date or a name nothing.
         """
         held = 0.0
         total = 0.0
@@ -149,8 +147,7 @@ class WordScores:
             if number in found.exact:
                 held += found.weight
             else:
-                most = NEAR_STRENGTH * found.weight
-                held += min(most, nearby.get(number, 0.0))
+                held += min(found.weight, nearby.get(number, 0.0))
         return round(held / total, 4) if total else 0.0
 
 
@@ -263,8 +260,8 @@ def _matches(
     matches: list[Ranked] = []
     for number in entry.numbers:
         said_on = entry.day(number)
-        is_of_day = is_told or number in naming or said_on_one(said_on, days)
-        is_near = is_of_day or said_near_one(said_on, days)
+        is_of_day = is_told or number in naming or said_within(said_on, days)
+        is_near = is_of_day or said_within(said_on, days, FEW_DAYS)
         if number not in likely and not (is_near and request.admits(number)):
             continue
         day = 0.0
@@ -304,15 +301,11 @@ def _follows_question(request: SearchRequest, entry: IndexedFile, number: int) -
     return bool(flags[before] & ASKS) and speakers[before] != speakers[number]
 
 
-def said_on_one(said_on: int, days: Sequence[DayRange]) -> bool:
-    """Say whether a day, as an ordinal, is one of those asked for."""
-    return any(asked.holds(said_on) for asked in days)
-
-
-def said_near_one(said_on: int, days: Sequence[DayRange]) -> bool:
-    """Say whether a day, as an ordinal, is shortly before or after one asked for.
+def said_within(said_on: int, days: Sequence[DayRange], margin: int = 0) -> bool:
+    """Say whether a day, as an ordinal, is one of some, or so many days off one.
 
     People tell of a day before it comes, and afterwards.
     """
-    around = [DayRange(one.first - FEW_DAYS, one.last + FEW_DAYS) for one in days]
-    return said_on > 0 and said_on_one(said_on, around)
+    return said_on > 0 and any(
+        one.first - margin <= said_on <= one.last + margin for one in days
+    )

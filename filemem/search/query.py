@@ -186,18 +186,26 @@ def _with_compounds(
     return found
 
 
-def _pieces(run: str) -> Iterator[tuple[str, bool]]:
-    """Yield the tokens of a run, and whether each is a word, or inside of one.
+class _Piece(NamedTuple):
+    """A token, and whether it is a word, or inside of one."""
 
-    Of Chinese a character that is a part of a word is not, nor a pair that is of two.
+    token: str
+    is_whole: bool = True
+
+
+def _pieces(run: str) -> Iterator[_Piece]:
+    """Yield the tokens of a run.
+
+    Of Chinese a character that is a part of a word is not whole, nor a pair that is of
+    two.
     """
     if not terms.is_cjk(run):
-        yield run, True
+        yield _Piece(run)
         return
     words = chinese.segments(run)
     for token in terms.cjk_tokens(run):
         is_inside = len(token) > 1 and any(token in word for word in words)
-        yield token, is_inside or token in words
+        yield _Piece(token, is_inside or token in words)
 
 
 def _context_words(text: str, weights: Weights) -> Iterator[QueryWord]:

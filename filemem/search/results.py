@@ -216,12 +216,12 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     role = hits[0].features.role
     least = weights.equal_share * hits[0].score
 
-    def place(hit: Hit) -> tuple[bool, float, int]:
-        day = (hit.date or dt.date.min).toordinal()
-        return hit.features.role != role, -hit.features.day, -day
-
     equal = [hit for hit in hits if hit.score >= least]
-    return sorted(equal, key=place) + list(hits[len(equal) :])
+    others = hits[len(equal) :]
+    equal.sort(key=lambda hit: hit.date or dt.date.min, reverse=True)
+    equal.sort(key=lambda hit: hit.features.day, reverse=True)
+    equal.sort(key=lambda hit: hit.features.role != role)
+    return [*equal, *others]
 
 
 def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:

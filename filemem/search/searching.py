@@ -21,8 +21,6 @@ from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.store.current import CurrentConversation
 
-READ_MATCHES = 40  # of the best; more where more are asked for
-
 
 @dataclass(frozen=True)
 class Found:
@@ -91,7 +89,7 @@ def search_files(
     scores = score_words(request, candidates)
     by_words = rank(request, candidates, scores)
     meant = add_meaning(request, index, by_words, scores)
-    count = max(READ_MATCHES, 2 * (limit or 0))
+    count = max(MAX_FILES, 2 * (limit or 0))
     best = with_facts(corpus, meant.matches, count)
     to_read = with_successors(request, best)
 

@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem.store.encodings import BINARY, decode, encoding_of
 from filemem.store.fields import (
@@ -23,7 +23,7 @@ from filemem.store.fields import (
     day_of,
     texts,
 )
-from filemem.store.passages import Passage, paragraphs, turns, whole
+from filemem.store.passages import Passage, Window, paragraphs, turns, whole
 from filemem.store.passages import windows as windows_of
 from filemem.store.paths import (
     DISTILLED,
@@ -55,14 +55,6 @@ _LINK = re.compile(
     r"[\s\]\"']*$"
 )
 """A line of front matter that names memories, and nothing else."""
-
-
-class Window(NamedTuple):
-    """What is scored: from `start` to `end` in the text of a passage, by its place."""
-
-    place: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -291,8 +283,7 @@ class Memory:
         """What of the passages is scored, in order."""
         found = []
         for place, passage in enumerate(self.passages):
-            for start, end in windows_of(passage.text):
-                found.append(Window(place, start, end))
+            found += windows_of(passage.text, place)
         return found
 
     def _cut(self) -> list[Passage]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from filemem.text.dates import mentioned
 from filemem.text.expressions import Mention
@@ -248,13 +249,21 @@ def _is_whole_day(mention: Mention, head: str) -> bool:
     return is_at_head and first == mention.span.end and str(first.year) in head
 
 
-def windows(text: str) -> list[tuple[int, int]]:
-    """Return what of a passage's text is scored and shown: where each part starts, and
-    the end behind it.
+class Window(NamedTuple):
+    """What is scored and shown: from `start` to `end` in the text of a passage, by its
+    place."""
+
+    place: int
+    start: int
+    end: int
+
+
+def windows(text: str, place: int = 0) -> list[Window]:
+    """Return the windows of the passage at a place, which has this text.
 
     A long text is cut, behind a sentence if that can be, else behind a word.
     """
-    found: list[tuple[int, int]] = []
+    found: list[Window] = []
     start = 0
     most = MAX_UNCUT_CHARS
     while len(text) - start > most:
@@ -266,9 +275,9 @@ def windows(text: str) -> list[tuple[int, int]]:
             end = sentence.end()
         elif space:
             end = space
-        found.append((start, end))
+        found.append(Window(place, start, end))
         start = end
         most = MAX_WINDOW_CHARS
     if start < len(text) or not found:
-        found.append((start, len(text)))
+        found.append(Window(place, start, len(text)))
     return found

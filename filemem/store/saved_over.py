@@ -8,6 +8,7 @@ Each turn is noted beside its file, so that `check` sees what a session has lost
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from operator import attrgetter
 
 from filemem.errors import FilememError
 from filemem.store import files
@@ -66,9 +67,10 @@ def _missing(session: Memory, said: list[Passage]) -> list[Passage]:
     """Return those of some turns that a session has no more, neither as said nor, with
     the same speaker and clock, changed."""
     here = [turn for turn in session.passages if turn.speaker]
-    gone = _beyond(said, here, _key)
-    changed = _beyond(here, said, _key)
-    return _beyond(gone, changed, _head)
+    words = attrgetter("speaker", "time", "text")
+    gone = _beyond(said, here, words)
+    changed = _beyond(here, said, words)
+    return _beyond(gone, changed, attrgetter("speaker", "time"))
 
 
 def _beyond(
@@ -82,11 +84,3 @@ def _beyond(
         if left[key(turn)] < 0:
             found.append(turn)
     return found
-
-
-def _head(turn: Passage) -> tuple[str, ...]:
-    return turn.speaker, turn.time
-
-
-def _key(turn: Passage) -> tuple[str, ...]:
-    return turn.speaker, turn.time, turn.text

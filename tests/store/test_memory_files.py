@@ -372,9 +372,9 @@ def test_paragraphs_items_and_headings_are_the_passages_of_notes() -> None:
 @given(st.text(st.sampled_from("ab 。.!?\n茶"), max_size=1500))
 def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
     found = windows(text)
-    assert "".join(text[start:end] for start, end in found) == text
+    assert "".join(text[one.start : one.end] for one in found) == text
     longest = MAX_UNCUT_CHARS if len(found) == 1 else MAX_WINDOW_CHARS
-    assert all(end - start <= longest for start, end in found)
+    assert all(one.end - one.start <= longest for one in found)
 
 
 # -- names and quotes -----------------------------------------------------------------
