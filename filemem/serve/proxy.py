@@ -16,7 +16,6 @@ from filemem.chat.citations import cited
 from filemem.chat.core_memory import core_memory
 from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, recall, room_beside
-from filemem.chat.window import rules
 from filemem.errors import FilememError, Refused
 from filemem.importers.jsonl import message_text
 from filemem.llm import prompt
@@ -33,7 +32,6 @@ from filemem.serve.request import ChatRequest
 from filemem.store import recalls
 from filemem.store.current import CurrentConversation
 from filemem.store.folder import Folder
-from filemem.store.paths import PROFILE
 from filemem.store.transcript import INTERRUPTED
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
@@ -232,9 +230,8 @@ class Answering:
             messages[last] = _before(messages[last], beside)
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
-        told = rules(self._folder.person, has_tools=has_tools)
-        system = [told, core.wishes, prompt.data(PROFILE, core.profile)]
-        messages[0] = _before(messages[0], system)
+        standing = core.parts(self._folder.person, has_tools=has_tools)
+        messages[0] = _before(messages[0], [part.text for part in standing])
         return messages
 
     def _note_recalls(self, messages: Messages) -> None:
