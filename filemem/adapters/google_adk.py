@@ -29,5 +29,10 @@ class AdkTool(BaseTool):
 
 
 def tools(user: User, chat: str = "") -> list[ToolUnion]:
-    """Return the four tools; of the conversation `chat` a search finds nothing."""
+    """Return the four tools.
+
+    Args:
+        user: whose memories they read.
+        chat: the conversation going on, of which a search finds nothing.
+    """
     return [AdkTool(one) for one in memory_tools(user, chat)]

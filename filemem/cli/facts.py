@@ -143,7 +143,17 @@ def _answer(user: Folder, found: Proposal) -> str:
 
 
 def _carry_out(call: Context, user: Folder, found: Proposal, answer: str) -> Applied:
-    """Do what was answered to a proposal: one of a, e, r and s."""
+    """Do what was answered to a proposal.
+
+    Args:
+        call: the command.
+        user: whose proposal it is.
+        found: the proposal; where its text was edited, as the file has it.
+        answer: one of a, e, r and s, where e was edited and s does nothing.
+
+    Returns:
+        What was done, for the commit.
+    """
     if answer == "r":
         return remember.reject(user, found)
     if answer in ("a", "e"):

@@ -228,7 +228,11 @@ class Reading:
         return answer
 
     def _ask(self, request: str) -> Reply:
-        """Have the model note what is worth it, and count what that takes."""
+        """Have the model note what is worth it, and count what that takes.
+
+        Raises:
+            ModelError: it fails.
+        """
         reply = ask(self.model, "consolidate", request, by_call=True)
         self.requests += 1
         self.tokens += sum(reply.usage)
@@ -243,6 +247,10 @@ class Reading:
         Args:
             batch: the turns.
             answer: what the model noted of them.
+
+        Returns:
+            What was done to the memories and to the profile, with a sentence on each
+            turn of the person that was too long to be read whole.
         """
         folder = self.known.folder
         writer = Writer(folder, self.log, self.at)

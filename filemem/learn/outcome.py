@@ -38,7 +38,13 @@ class Applied:
     error: str = ""
 
     def plus(self, other: "Applied") -> "Applied":
-        """Return this with what else was done, and the last error, if any."""
+        """Return this with what else was done, and the last error, if any.
+
+        A path that changed twice is there once.
+
+        Args:
+            other: what came of another request.
+        """
         paths = [path for path in other.paths if path not in self.paths]
         return Applied(
             self.decisions + other.decisions,
@@ -48,7 +54,11 @@ class Applied:
         )
 
     def with_notes(self, notes: Iterable[str]) -> "Applied":
-        """Return this with more sentences for the person."""
+        """Return this with more sentences for the person.
+
+        Args:
+            notes: such as what git has to say of the commit.
+        """
         return replace(self, notes=[*self.notes, *notes])
 
     @property

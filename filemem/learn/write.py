@@ -39,7 +39,10 @@ class Writer:
 
     @property
     def done(self) -> Applied:
-        """What was done so far."""
+        """What was done so far.
+
+        It is a copy, which later work does not change.
+        """
         return Applied([*self._decisions], [*self._paths], [*self._notes])
 
     def carry_out(self, decision: Decision) -> Decision:
@@ -186,7 +189,10 @@ class Writer:
         return after
 
     def _done(self, decision: Decision) -> Decision:
-        """Gather a decision that was carried out, and return it."""
+        """Gather a decision that was carried out, and return it.
+
+        A memory that was known already has not changed.
+        """
         self._decisions.append(decision)
         if decision.path and decision.action is not Action.NOOP:
             self._paths.append(decision.path)

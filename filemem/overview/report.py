@@ -37,10 +37,14 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         now: the moment as of which it is.
         progress: told how many memories have been looked at.
 
+    Returns:
+        A page of HTML that needs nothing else.
+
     Raises:
         ConfigError: the store's settings are broken.
     """
     today = now.date()
+    # The newest first, and last what has no date.
     states = list(memory_states(folder, today, progress))
     states.sort(key=lambda state: state.path)
     states.sort(key=lambda state: state.date or dt.date.min, reverse=True)

@@ -273,7 +273,16 @@ class Folder:
             raise Refused(str(error).replace(f"{self.root}/", "")) from None
 
     def read(self, path: str, limit: int | None = None) -> bytes:
-        """Return the bytes at `path`, at most `limit`; raise NotFound or Refused."""
+        """Return the bytes of a file.
+
+        Args:
+            path: as `absolute` takes it.
+            limit: how many bytes at most.
+
+        Raises:
+            NotFound: there is no such file.
+            Refused: it is no plain file, or a link leads there.
+        """
         with self._worded(path):
             return files.read(self.absolute(path), limit)
 
@@ -370,7 +379,11 @@ class Folder:
         return path not in pages and not any(map(os.path.lexists, places))
 
     def append(self, path: str, text: str) -> None:
-        """Add whole lines to a memory in UTF-8, durably."""
+        """Add whole lines to a memory in UTF-8, durably.
+
+        Raises:
+            NotFound, Refused: there is none, or it is in another encoding.
+        """
         with self.locked(), self._worded(path):
             where = self.absolute(path)
             files.settle(where).close()
@@ -378,7 +391,11 @@ class Folder:
             files.append(where, text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
-        """Change a memory in UTF-8 by a function of its bytes, as `files.edit` does."""
+        """Change a memory in UTF-8 by a function of its bytes, as `files.edit` does.
+
+        Raises:
+            NotFound, Refused: there is none, or it is in another encoding.
+        """
 
         def changed(data: bytes) -> bytes | None:
             _refuse_encoding(path, data)
@@ -474,7 +491,11 @@ class _Lock:
 
     @contextlib.contextmanager
     def held(self, folder: Folder, wait: float) -> Iterator[None]:
-        """Hold it; raise Busy where others did so for `wait` seconds."""
+        """Hold it.
+
+        Raises:
+            Busy: others did so for `wait` seconds.
+        """
         place = folder.bookkeeping(self._name)
         if not self._thread.acquire(timeout=wait):
             raise files.busy(place)

@@ -76,7 +76,10 @@ def _missing(session: Memory, said: list[Passage]) -> list[Passage]:
 def _beyond(
     some: list[Passage], others: list[Passage], key: Callable[[Passage], object]
 ) -> list[Passage]:
-    """Return those of some turns that others, each for one, do not equal by a key."""
+    """Return those of some turns that others, each for one, do not equal by a key.
+
+    The same words said twice are gone once where others have them once.
+    """
     left = Counter(map(key, others))
     found = []
     for turn in some:
