@@ -120,10 +120,14 @@ UNSPOKEN = {
     "function_call": TOOL_CALL,
     "custom_tool_call": TOOL_CALL,
     "local_shell_call": TOOL_CALL,
+    "tool_search_call": TOOL_CALL,
+    "web_search_call": TOOL_CALL,
+    "image_generation_call": TOOL_CALL,
     "tool_result": TOOL_RESULT,
     "web_search_tool_result": TOOL_RESULT,
     "function_call_output": TOOL_RESULT,
     "custom_tool_call_output": TOOL_RESULT,
+    "tool_search_output": TOOL_RESULT,
 }
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from filemem.importers.agent_work import AgentWork, Part
 from filemem.importers.base import (
     HIDDEN,
+    UNSPOKEN,
     ImportedConversation,
     ImportedTurn,
     LeftOut,
@@ -92,7 +93,8 @@ def _read(
     for line, row in entries:
         kind = text_at(row, "attachment", "type") or text_at(row, "type")
         if kind not in _WORDS_AT:
-            left_out[HIDDEN] += "attachment" in row
+            is_counted = kind in UNSPOKEN or "attachment" in row
+            left_out[UNSPOKEN.get(kind, HIDDEN)] += is_counted
             continue
         content = dig(row, *_WORDS_AT[kind])
         if _is_aside(row):

@@ -139,7 +139,9 @@ def _read(
             spoken_part(payload, left_out)
         turns += work.told(item, moment)
         # Neither mail between agents nor a goal that an agent set is a person's.
-        if speaker is None or "recipient" in item or item.get("turnId") or not text:
+        is_mail = "recipient" in item
+        if speaker is None or is_mail or item.get("turnId") or not text:
+            left_out[HIDDEN] += text != "" and (is_mail or "role" in item)
             continue
         turn = ImportedTurn(speaker, moment, text, str(line), way)
         if kind != "event_msg" or told.setdefault(_key(turn), way) == way:
