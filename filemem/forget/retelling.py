@@ -4,11 +4,13 @@ A model tells what came of it; code checks that each line cites turns that were 
 """
 
 import datetime as dt
-import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from filemem.forget.sections import write_section
 from filemem.llm import prompt
@@ -37,6 +39,8 @@ MAX_TITLE_CHARS = 60
 MAX_SPEAKER_CHARS = 80
 MOST_SHARE = 0.5  # of a conversation's tokens that its quotes may have
 TOLD_SHARE = 0.1  # of the tokens of a person's turns that a model may tell
+LEAST_LINES = 3  # that it may tell: a tenth of a short talk is one, and loses decisions
+LINE_TOKENS = 40  # that a line may well have
 UNSURE = "(unsure)"  # behind a line with a number or a name that was not shown
 ASK_AGAIN = (
     "\n\nYour last answer could not be read. Tell by one call of `tell`, or by one "
@@ -136,171 +140,270 @@ def _sentences(source: Source) -> Iterator[Bullet]:
 # -- a model's words -------------------------------------------------------------------
 
 
+class About(StrEnum):
+    """What a line tells; what comes first here stands first, and is left out last."""
+
+    CORRECTED = "corrected"  # never left out: else what it puts right would stand
+    DECIDED = "decided"
+    OPEN = "open"
+    RESULT = "result"
+
+
+_ORDER = list(About)
+
+
 @dataclass(frozen=True)
-class LabelledTurn:
+class ToldLine:
+    """A line as a model told it.
+
+    Attributes:
+        about: what it tells of.
+        title: of the conversation, '' for none.
+        bullet: the line as it will stand in a summary.
+    """
+
+    about: About
+    title: str
+    bullet: Bullet
+
+
+class Chosen(NamedTuple):
+    """Which lines on a conversation stand in a summary.
+
+    Attributes:
+        kept: those, in their order.
+        left_out: the others, for which there was no room.
+    """
+
+    kept: list[Bullet]
+    left_out: list[Bullet]
+
+
+def most_telling(told: Iterable[ToldLine], source: Source) -> Chosen:
+    """Choose LEAST_LINES, all that corrects, and what else has room in TOLD_SHARE.
+
+    Args:
+        told: of a conversation; of what is about the same the weightiest first.
+        source: the conversation.
+
+    Returns:
+        The lines in their order, the first with the first title that was told.
+    """
+    chosen = Chosen([], [])
+    lines = sorted(told, key=lambda one: _ORDER.index(one.about))
+    room = TOLD_SHARE * sum(count_tokens(turn.text) for turn in _own_turns(source))
+    for line in lines:
+        tokens = count_tokens(line.bullet.text)
+        is_due = len(chosen.kept) < LEAST_LINES or line.about is About.CORRECTED
+        if is_due or tokens <= room:
+            chosen.kept.append(line.bullet)
+            room -= tokens
+        else:
+            chosen.left_out.append(line.bullet)
+    titles = [line.title for line in told if line.title]
+    if chosen.kept and titles:
+        chosen.kept[0] = replace(chosen.kept[0], title=titles[0])
+    return chosen
+
+
+@dataclass(frozen=True)
+class ReadTurn:
     """A turn as a model reads it.
 
     Attributes:
-        heading: the conversation and the day, which stand over its turns.
-        label: by which it is cited.
         source: the conversation.
         line: of its file.
-        day: from which its words count.
-        text: the turn, behind its label.
+        day: from which its words count; None if none is known.
+        text: the speaker and what is read.
+        own_tokens: of the person's words in it.
     """
 
-    heading: str
-    label: str
     source: Source
     line: int
     day: dt.date
     text: str
+    own_tokens: int
 
 
-@dataclass(frozen=True)
-class Retold:
-    """What a model told.
-
-    Attributes:
-        lines: by the path of the conversation; each cites turns. None where a model
-            found nothing worth keeping.
-        error: why it told no more, if it failed.
-    """
-
-    lines: dict[str, list[Bullet]] = field(default_factory=dict)
-    error: str = ""
-
-
-def most_telling(bullets: Iterable[Bullet], source: Source) -> list[Bullet]:
-    """Return the first of what was told, and what else has room in TOLD_SHARE.
+class Retelling:
+    """A model that tells conversations, several a request, until it fails.
 
     Args:
-        bullets: the lines on a conversation, the weightiest first.
-        source: the conversation.
+        sources: all of them, in the order in which they will be asked for.
+        model: tells.
+
+    Attributes:
+        model: tells.
+        error: why it told no more, if it failed.
+        requests: that were made.
+        tokens: that these took, as the endpoint reports them.
     """
-    words = sum(count_tokens(turn.text) for turn in _own_turns(source))
-    room = TOLD_SHARE * words
-    taken = list[Bullet]()
-    for bullet in bullets:
-        room -= count_tokens(bullet.text)
-        if taken and room < 0:
-            break
-        taken.append(bullet)
-    return taken
+
+    def __init__(self, sources: Iterable[Source], model: Model) -> None:
+        self.error = ""
+        self.requests = 0
+        self.tokens = 0
+        self.model = model
+        self._waiting = list(_batches(sources))
+        self._unread = Counter(map(_path_of, chain(*self._waiting)))
+        self._told = dict[str, list[ToldLine]]()
+
+    def estimate(self) -> None:
+        """Count the requests that wait, and the tokens that they will take, as made."""
+        rules = prompt.template("retell") + prompt.template("retell.json")
+        self.requests = len(self._waiting)
+        self.tokens = self.requests * count_tokens(rules)
+        for turn in chain(*self._waiting):
+            self.tokens += count_tokens(turn.text)
+
+    def tell(self, sources: Iterable[Source]) -> dict[str, list[ToldLine]]:
+        """Have conversations told, with what shares their requests.
+
+        Returns:
+            The lines by the path of a conversation, none where nothing is worth one.
+            One is missing of which a request has failed, or an answer was not clear.
+        """
+        told = dict[str, list[ToldLine]]()
+        for path in (source.path for source in sources):
+            while self._unread[path] and not self.error:
+                turns = self._waiting.pop(0)
+                self._ask(turns)
+                if not self.error:
+                    self._unread.subtract(map(_path_of, turns))
+            is_blank = path not in self._unread
+            if not self._unread[path] and (is_blank or path in self._told):
+                told[path] = self._told.get(path, [])
+        return told
+
+    def _ask(self, turns: list[ReadTurn]) -> None:
+        """Make one request.
+
+        Where all that is told can be read, a conversation of which nothing is told has
+        nothing that is worth keeping.
+        """
+        by_label = dict[str, ReadTurn]()
+        request = _written(turns, by_label)
+        shown = ShownText(request, turns)
+        lines: list[ToldLine | None] = []
+        is_whole = False
+        try:
+            found = self._listed(request) or self._listed(request + ASK_AGAIN)
+        except ModelError as error:
+            self.error = str(error)
+            return
+        for listed in found:
+            lines += [_line(one, by_label, shown) for one in listed.elements]
+            is_whole = not listed.is_cut_off
+        if not (lines or is_whole):
+            self.error = f"{self.model.name} told nothing that can be read."
+            return
+        if is_whole and None not in lines:
+            for path in map(_path_of, turns):  # of which it may tell nothing
+                self._told.setdefault(path, [])
+        for line in filter(None, lines):
+            self._told.setdefault(line.bullet.path, []).append(line)
+
+    def _listed(self, request: str) -> list[Listed]:
+        """Ask, and return the lists in the answer; none where it cannot be read.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        reply = ask(self.model, "retell", request, by_call=True)
+        self.requests += 1
+        self.tokens += sum(reply.usage)
+        lists = [read_list(text, "lines") for text in reply.texts]
+        return [one for one in lists if one and (one.elements or not one.is_cut_off)]
 
 
-def retell(sources: Sequence[Source], model: Model) -> Retold:
-    """Have a model tell conversations, several a request, until it fails.
+def _batches(sources: Iterable[Source]) -> Iterator[list[ReadTurn]]:
+    """Pack the turns of conversations into requests that are not too long.
 
-    Nothing is told of a conversation of which a request has failed.
+    Yields:
+        The turns of one request, in order; a long conversation goes into several.
     """
-    lines: dict[str, list[Bullet]] = {}
-    error = ""
-    for turns in _requests(sources):
-        if not error:
-            error = _ask(turns, model, lines)
-        if error:
-            for turn in turns:
-                lines.pop(turn.source.path, None)
-    return Retold(lines, error)
-
-
-def _requests(sources: Sequence[Source]) -> Iterator[list[LabelledTurn]]:
-    """Pack the turns of conversations into requests that are not too long."""
-    request = list[LabelledTurn]()
+    batch = list[ReadTurn]()
     spent_tokens = 0
-    for number, source in enumerate(sources, 1):
-        for turn in _labelled(number, source):
-            tokens = count_tokens(turn.text)
-            if request and spent_tokens + tokens > prompt.REQUEST_TOKENS:
-                yield request
-                request = []
-                spent_tokens = 0
-            request.append(turn)
-            spent_tokens += tokens
-    if request:
-        yield request
+    for turn in chain.from_iterable(map(_read_turns, sources)):
+        tokens = count_tokens(turn.text)
+        if batch and spent_tokens + tokens > prompt.REQUEST_TOKENS:
+            yield batch
+            batch = []
+            spent_tokens = 0
+        batch.append(turn)
+        spent_tokens += tokens
+    if batch:
+        yield batch
 
 
-def _labelled(number: int, source: Source) -> Iterator[LabelledTurn]:
-    """Yield what a model reads of a conversation, turn by turn."""
+def _read_turns(source: Source) -> Iterator[ReadTurn]:
+    """Yield what a model reads of a conversation, turn by turn.
+
+    What is not read has none; of the person's words each tells how many it has.
+    """
     memory = source.memory
     leaned = leaned_on(memory, source.turns)
+    own = {turn.line for turn in _own_turns(source)}
     for turn in source.turns:
         role = memory.role(turn.speaker)
         text = read_of(turn.text, role, is_leaned_on=turn.line in leaned)
         if not text.strip():
             continue
-        label = f"{number}:{turn.line}"
-        text = f"[{label}] {turn.speaker}: {text}".replace("\n", "\n  ")
-        heading = f"Conversation {number}"
-        day = turn.day or memory.date
-        if day:
-            text = dates.annotate(text, day)
-            heading += f", {day:%A} {day}"
-        day = day or dt.date.min
-        yield LabelledTurn(heading, label, source, turn.line, day, text)
+        tokens = 0
+        if turn.line in own:
+            tokens = count_tokens(text)
+        day = turn.day or memory.date or dt.date.min
+        yield ReadTurn(source, turn.line, day, f"{turn.speaker}: {text}", tokens)
 
 
-def _ask(
-    turns: list[LabelledTurn], model: Model, lines: dict[str, list[Bullet]]
-) -> str:
-    """Make one request.
+def _path_of(turn: ReadTurn) -> str:
+    return turn.source.path
 
-    Each conversation in it stands under its day, one that began in the request before
-    it, too. Where all that is told can be read, a conversation of which nothing is told
-    has nothing that is worth keeping.
+
+def _written(turns: Iterable[ReadTurn], by_label: dict[str, ReadTurn]) -> str:
+    """Write the turns of a request, each conversation with its room, under its days.
 
     Args:
-        turns: what it shows.
-        model: is asked.
-        lines: to which what is told is added.
+        turns: those of one conversation side by side, one that began in the request
+            before, too.
+        by_label: learns what each label means.
+    """
+    written: list[str] = []
+    for number, (_, group) in enumerate(groupby(turns, _path_of), 1):
+        told = list(group)
+        own_tokens = sum(turn.own_tokens for turn in told)
+        most = max(LEAST_LINES, int(TOLD_SHARE * own_tokens / LINE_TOKENS))
+        day = None
+        for turn in told:
+            words = turn.text
+            heading = f"Conversation {number}, at most {most} lines"
+            if turn.day != dt.date.min:
+                heading += f", {turn.day:%A} {turn.day}"
+                words = dates.annotate(words, turn.day)
+            if turn.day != day:
+                written.append(f"{heading}:")
+                day = turn.day
+            label = f"{number}:{turn.line}"
+            by_label[label] = turn
+            written.append(f"[{label}] {words}".replace("\n", "\n  "))
+    return redact(prompt.data("sessions", "\n".join(written))).text
+
+
+def _line(
+    told: Any, by_label: dict[str, ReadTurn], shown: ShownText
+) -> ToldLine | None:
+    """Return what is told as a line on one conversation.
+
+    Secrets are taken out; a number or a name that was not shown is marked.
+
+    Args:
+        told: the line in a model's answer, of whatever form.
+        by_label: the turns that it was shown.
+        shown: what stood in its request.
 
     Returns:
-        Why it failed, or ''.
+        None if it is no text, or cites no turn that was shown.
     """
-    told_under: list[str] = []
-    for heading, group in itertools.groupby(turns, key=lambda turn: turn.heading):
-        told_under += [f"{heading}:", *(turn.text for turn in group)]
-    request = redact(prompt.data("sessions", "\n".join(told_under))).text
-    shown = ShownText(request, turns)
-    by_label = {turn.label: turn for turn in turns}
-    bullets: list[Bullet | None] = []
-    is_whole = False
-    try:
-        found = _listed(model, request) or _listed(model, request + ASK_AGAIN)
-    except ModelError as error:
-        return str(error)
-    for listed in found:
-        bullets += [_bullet(one, by_label, shown) for one in listed.elements]
-        is_whole = not listed.is_cut_off
-    if not (bullets or is_whole):
-        return f"{model.name} told nothing that can be read."
-    if is_whole and None not in bullets:
-        for turn in turns:  # of which it may tell nothing
-            lines.setdefault(turn.source.path, [])
-    for bullet in filter(None, bullets):
-        before = lines.setdefault(bullet.path, [])
-        before.append(replace(bullet, title="") if before else bullet)
-    return ""
-
-
-def _listed(model: Model, request: str) -> list[Listed]:
-    """Ask a model, and return the lists in its answer; none where it cannot be read.
-
-    Raises:
-        ModelError: it fails.
-    """
-    reply = ask(model, "retell", request, by_call=True)
-    lists = [read_list(text, "lines") for text in reply.texts]
-    return [one for one in lists if one and (one.elements or not one.is_cut_off)]
-
-
-def _bullet(
-    told: Any, by_label: dict[str, LabelledTurn], shown: ShownText
-) -> Bullet | None:
-    """Return what is told as a line on one conversation; None if it cites none that was
-    shown. Secrets are taken out; a number or a name that was not shown is marked."""
     if not isinstance(told, dict):
         return None
     labels = dict.fromkeys(_LABEL.findall(str(told.get("turns"))))
@@ -316,4 +419,7 @@ def _bullet(
     lines = tuple(turn.line for turn in cited if turn.source is source)
     if not shown.holds(f"{title} {text}"):
         text = f"{text} {UNSURE}"
-    return Bullet("", text, source.path, lines, title)
+    about = About.RESULT
+    if told.get("about") in _ORDER:
+        about = About(told["about"])
+    return ToldLine(about, title, Bullet("", text, source.path, lines))

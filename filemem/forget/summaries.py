@@ -11,14 +11,23 @@ edited since is told again.
 
 import datetime as dt
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from filemem.errors import Stopped
-from filemem.forget.retelling import Retold, Source, most_telling, quote, retell
+from filemem.forget.retelling import (
+    Chosen,
+    Retelling,
+    Source,
+    ToldLine,
+    most_telling,
+    quote,
+)
 from filemem.forget.sections import put_section, section_digest, write_section
 from filemem.llm.model import Model
 from filemem.store import compactions, config, recalls
+from filemem.store.bullets import Bullet
 from filemem.store.facts import page
 from filemem.store.folder import Folder, draft_stays
 from filemem.store.memory import LARGEST, Memory
@@ -106,96 +115,155 @@ def apply_compaction(
         model: tells what came of them; once it has failed it is asked for nothing more.
         dry: only say what would be done.
     """
-    said = list[str]()
-    notes = list[str]()
-    made = list[dict[str, str]]()
-    paths = list[str]()
-    verb = "would be summarised" if dry else "is summarised"
+    drafts = folder.drafts
+    told = [one for one in chain(*plan.values()) if one.memory.path not in drafts]
+    retelling = Retelling(told, model) if model else None
+    if retelling and dry:
+        retelling.estimate()
+    done = _Done(retelling)
     try:
-        for done, (summary, due) in enumerate(plan.items()):
-            progress(done, len(plan))
-            drafts = [one for one in due if one.memory.path in folder.drafts]
-            said += [draft_stays(one.path) for one in drafts]
-            told = [one for one in due if one not in drafts]
-            untold = set[str]()
-            if not dry:
-                retold = retell(told, model) if model else Retold()
-                if retold.error:
-                    notes.append(f"{retold.error} What it did not tell is quoted.")
-                    model = None
-                sections = _sections(folder, summary, told, retold)
-                told = [one.source for one in sections]
-                untold = _untold(sections)
-                notes += _put(folder, summary, sections, at)
-            for path in (source.path for source in told):
-                paths += [summary, path, archived(path)]
-                if path in untold:
-                    said.append(f"{path} has nothing that is worth a line.")
-                    continue
-                said.append(f"{path} {verb} in {summary}.")
-                made.append({"summary": summary, "source": path})
+        for number, (summary, due) in enumerate(plan.items()):
+            progress(number, len(plan))
+            waiting = [one for one in due if one.memory.path in drafts]
+            done.said += [draft_stays(one.path) for one in waiting]
+            told = [one for one in due if one not in waiting]
+            if dry:
+                done.note_summarised(summary, told, "would be summarised")
+            else:
+                _summarise(folder, summary, told, at, done)
         progress(len(plan), len(plan))
     except Stopped as error:
-        error.done.append(_compacted(said, notes, made, paths))
+        error.done.append(done.told())
         raise
-    return _compacted(said, notes, made, paths)
+    return done.told()
 
 
-def _compacted(
-    said: list[str], notes: list[str], made: list[dict[str, str]], paths: list[str]
-) -> JobDone:
-    """Return what was done; of each conversation in the fact `summaries`, where."""
-    return JobDone(
-        "compact",
-        [*said, *notes] or ["Nothing is due to be compacted."],
-        {"summaries": made, "notes": notes},
-        paths,
-        f"Summarise {counted(len(made), 'old conversation')}",
-    )
+class _Done:
+    """What was done so far, or would be.
+
+    Args:
+        retelling: the model at work, if there is one, with what it takes.
+
+    Attributes:
+        said: a line on each conversation.
+        notes: what else there is to say.
+        made: of each conversation, in which summary it is.
+        paths: what changed.
+    """
+
+    def __init__(self, retelling: Retelling | None) -> None:
+        self.retelling = retelling
+        self.said = list[str]()
+        self.notes = list[str]()
+        self.made = list[dict[str, str]]()
+        self.paths = list[str]()
+
+    def note_summarised(
+        self, summary: str, sources: Iterable[Source], verb: str
+    ) -> None:
+        """Note that a summary takes up conversations."""
+        for path in (source.path for source in sources):
+            self.paths += [summary, path, archived(path)]
+            self.said.append(f"{path} {verb} in {summary}.")
+            self.made.append({"summary": summary, "source": path})
+
+    def told(self) -> JobDone:
+        """Tell all of it as a job's, with what a model's requests take."""
+        requests = 0
+        tokens = 0
+        retelling = self.retelling
+        if retelling:
+            requests = retelling.requests
+            tokens = retelling.tokens
+            sent = f"{counted(requests, 'request')} of some {tokens:,} tokens in all"
+            if tokens:
+                self.notes.append(f"{retelling.model.name}: {sent}.")
+            if retelling.error:
+                self.notes.append(f"{retelling.error} What it did not tell is quoted.")
+        return JobDone(
+            "compact",
+            [*self.said, *self.notes] or ["Nothing is due to be compacted."],
+            {
+                "summaries": self.made,
+                "notes": self.notes,
+                "requests": requests,
+                "tokens": tokens,
+            },
+            self.paths,
+            f"Summarise {counted(len(self.made), 'old conversation')}",
+        )
+
+
+def _summarise(
+    folder: Folder,
+    summary: str,
+    sources: Sequence[Source],
+    at: dt.datetime,
+    done: _Done,
+) -> None:
+    """Write the sections of a summary once all is told that goes into it.
+
+    Args:
+        folder: whose conversations.
+        summary: its path.
+        sources: that are due to go into it.
+        at: the moment that counts as now.
+        done: takes in what was done.
+    """
+    told = dict[str, list[ToldLine]]()
+    if done.retelling:
+        told = done.retelling.tell(sources)
+    sections = _sections(folder, summary, sources, told)
+    stayed = _put(folder, summary, sections, at)
+    written = [one.source for one in sections if one.data]
+    done.note_summarised(summary, written, "is summarised")
+    for one in sections:
+        path = one.source.path
+        if not one.data:
+            done.paths += [summary, path, archived(path)]
+            done.said.append(f"{path} has nothing that is worth a line.")
+        for line in one.left_out:
+            done.notes.append(f"Without room in the summary of {path}: {line.text}")
+    done.notes += stayed
 
 
 @dataclass(frozen=True)
 class _Section:
-    """What is told of a conversation, and what the log will say of it."""
+    """What is told of a conversation, what has no room, and what the log will say."""
 
     source: Source
     data: bytes
+    left_out: list[Bullet]
     entry: compactions.Compacted
 
 
 def _sections(
-    folder: Folder, summary: str, sources: Iterable[Source], retold: Retold
+    folder: Folder,
+    summary: str,
+    sources: Iterable[Source],
+    told: Mapping[str, list[ToldLine]],
 ) -> list[_Section]:
     """Return the sections of those conversations of which something new can be told."""
     share = config.of(folder).summary_share
     sections = list[_Section]()
     for source in sources:
-        told = retold.lines.get(source.path)
-        how = compactions.RETOLD
-        lines = most_telling(told or [], source)
-        if told is None:
-            how = compactions.DONE
-            lines = quote(source, share)
-        if lines or told is not None:
-            data = write_section(source.path, lines) if lines else b""
-            entry = compactions.Compacted(
-                source.digest, live(summary), section_digest(data), how
-            )
-            if entry != source.old:
-                sections.append(_Section(source, data, entry))
+        how = compactions.DONE
+        chosen = Chosen([], [])
+        if source.path in told:
+            how = compactions.RETOLD
+            chosen = most_telling(told[source.path], source)
+        else:
+            chosen.kept.extend(quote(source, share))
+        data = b""
+        if chosen.kept:
+            data = write_section(source.path, chosen.kept)
+        entry = compactions.Compacted(
+            source.digest, live(summary), section_digest(data), how
+        )
+        is_told = bool(data) or source.path in told
+        if is_told and entry != source.old:
+            sections.append(_Section(source, data, chosen.left_out, entry))
     return sections
-
-
-def _untold(sections: Iterable[_Section]) -> set[str]:
-    """Return the conversations in which a model found nothing that is worth a line.
-
-    Args:
-        sections: those of a month.
-
-    Returns:
-        Their live paths.
-    """
-    return {one.source.path for one in sections if not one.data}
 
 
 def _put(

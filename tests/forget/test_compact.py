@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from programs import lay
 
 from filemem import Store, jobs
+from filemem.errors import Stopped
 from filemem.llm.model import ModelError
 from filemem.store import bullets
 from filemem.store.encodings import decode
@@ -194,7 +195,7 @@ def test_an_imported_assistant_is_told_by_its_role(user: Folder) -> None:
 
 def teller(words: str = "Open: Ann waits for Tom.", line: int = 12) -> FakeModel:
     """A model that tells each conversation in one line, citing its last turn."""
-    told = [{"text": words, "turns": f"{number}:{line}"} for number in (1, 2)]
+    told = [{"text": words, "turns": f"{number}:{line}"} for number in (1, 2, 3)]
     return FakeModel(json.dumps({"lines": told}))
 
 
@@ -258,12 +259,12 @@ def test_what_was_quoted_goes_where_a_model_finds_nothing_in_it(user: Folder) ->
     """What a person wrote stays, and what is told of another conversation.
 
     Of August, where the section is a person's too, nothing is told; of September one
-    line, on the second conversation.
+    line, on the last conversation.
     """
     jobs.compact(user, AT)
     lay(user.root, {AUGUST: summaries(user)[AUGUST] + "- my own\n"})
-    one = '{"lines": [{"text": "The kiln cracked.", "turns": ["2:10"]}]}'
-    jobs.compact(user, AT, model=FakeModel('{"lines": []}', one))
+    one = '{"lines": [{"text": "The kiln cracked.", "turns": ["3:10"]}]}'
+    jobs.compact(user, AT, model=FakeModel(one))
     told = summaries(user)
     assert "a loom from Old Hannah" in told[AUGUST]
     _, _, body = told[SEPTEMBER].partition("---\n\n")
@@ -277,18 +278,13 @@ def test_a_title_stands_before_the_first_line_of_a_conversation(user: Folder) ->
     One behind the first line is left out, and so is what is no text.
     """
     secret = "AKIA" + "IOSFODNN7EXAMPLE"
-    august = """{"lines": [
+    told = """{"lines": [
         {"title": "Weaving **at** home", "text": "Ann has a loom.", "turns": ["1:10"]},
-        {"title": "Again", "text": "It is heavy.", "turns": ["1:12"]}
-    ]}"""
-    september = """{"lines": [
-        {"title": ["x"], "text": "The eel bit.", "turns": ["1:12"]},
-        {"title": "Key SECRET LONG", "text": "A kiln.", "turns": ["2:10"]}
-    ]}"""
-    september = september.replace("SECRET", secret)
-    answers = [august, september.replace("LONG", "x" * 99)]
-    lay(user.root, {LOOM: read(user, LOOM).replace("40 kilos", "40 kilos " * 40)})
-    jobs.compact(user, AT, model=FakeModel(*answers))
+        {"title": "Again", "text": "It is heavy.", "turns": ["1:12"]},
+        {"title": ["x"], "text": "The eel bit.", "turns": ["2:12"]},
+        {"title": "Key SECRET LONG", "text": "A kiln.", "turns": ["3:10"]}
+    ]}""".replace("SECRET", secret)
+    jobs.compact(user, AT, model=FakeModel(told.replace("LONG", "x" * 99)))
     august = summaries(user)[AUGUST]
     assert f"- **Weaving at home** – Ann has a loom. ({LOOM}:10)\n" in august
     assert f"- It is heavy. ({LOOM}:12)\n" in august
@@ -301,16 +297,111 @@ def test_a_title_stands_before_the_first_line_of_a_conversation(user: Folder) ->
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more(user: Folder) -> None:
-    """Of what is told the first has room, and a number that was not shown is marked."""
+    """In it a number that was not shown is marked."""
     first = "Ann has a loom of 9,999 kilos."
-    second = "She likes it."
-    lines = [{"text": text, "turns": ["1:6"]} for text in (first, second)]
+    lines = [{"text": first, "turns": ["1:6"]}]
     model = FakeModel("Sorry.", json.dumps({"lines": lines}))
     jobs.compact(user, AT, model=model)
     assert "could not be read" in str(model.asked[1])
     told = summaries(user)[AUGUST]
     assert f"- {first} (unsure) (sessions/" in told
-    assert second not in told
+
+
+ROOM = """{"lines": [
+    {"turns": ["1:6"], "text": "LONG"},
+    {"turns": ["1:6"], "text": "She paid.", "about": ["odd"]},
+    {"turns": ["1:6"], "text": "Open: where it stands.", "about": "open"},
+    {"turns": ["1:6"], "text": "Ann keeps the loom.", "about": "decided"},
+    {"turns": ["1:6"], "text": "Hannah is her aunt.", "about": "result"},
+    {"turns": ["1:6"], "text": "It is Hannah's, not Ruth's.", "about": "corrected"},
+    {"turns": ["2:6"], "text": "No bee bit.", "about": "corrected"},
+    {"turns": ["2:6"], "text": "No wasp bit.", "about": "corrected"},
+    {"turns": ["2:6"], "text": "No ant bit.", "about": "corrected"},
+    {"turns": ["2:6"], "text": "No dog bit.", "about": "corrected"},
+    {"turns": ["2:6"], "text": "The eel bit.", "about": "decided"}
+]}"""
+
+
+def test_a_talk_has_three_lines_and_what_corrects_and_the_rest_is_told(
+    user: Folder,
+) -> None:
+    """Decisions and what is open come first; a long line bars no short one.
+
+    What puts something right stands in any case.
+    """
+    long = "It came to nothing, as so much in this house does. " * 7
+    done = jobs.compact(
+        user,
+        AT,
+        model=FakeModel(ROOM.replace("LONG", long)),
+    )
+    texts = re.findall(r"^- (.*) \(sess", summaries(user)[AUGUST], re.MULTILINE)
+    assert texts == [
+        "It is Hannah's, not Ruth's.",
+        "Ann keeps the loom.",
+        "Open: where it stands.",
+    ]
+    assert summaries(user)[SEPTEMBER].count("\n- No ") == 4
+    notes = " ".join(done.facts["notes"])
+    assert f"summary of {LOOM}: {long.strip()}" in notes
+    assert f"summary of {LOOM}: She paid." in notes
+    assert f"summary of {LOOM}: Hannah is her aunt." in notes
+    assert f"summary of {EEL}: The eel bit." in notes
+
+
+def test_of_a_long_talk_a_tenth_is_told_and_the_request_says_how_much(
+    user: Folder,
+) -> None:
+    said = "我们说了屋顶和下雨的事，还有别的。"
+    lay(user.root, {LOOM: f"- **Ann** 09:30: {said}\n" * 100})
+    text = "安在屋顶上补了三块瓦。"
+    line = json.dumps({"text": text, "turns": "1:6"})
+    told = ",".join([line] * 200)
+    model = FakeModel(f'{{"lines": [{told}]}}')
+    done = jobs.compact(user, AT, model=model)
+    kept = summaries(user)[AUGUST].count(text)
+    most = 100 * count_tokens(said) // 10
+    assert 3 < kept <= most / count_tokens(text) < kept + 2
+    assert len(done.facts["notes"]) == 200 - kept
+    rooms = re.findall(r"at most (\d+) lines", str(model.asked))
+    assert rooms == [str(most // 40), "3", "3"]
+
+
+def test_a_run_that_is_cut_off_between_requests_loses_and_doubles_nothing(
+    user: Folder,
+) -> None:
+    """What was told of a month that is not whole is asked for again."""
+    long = "- **Ann** 09:30: We talked of the roof and of the rain.\n" * 600
+    lay(user.root, {"sessions/2026/2026-09-20-0930-long.md": long})
+    before = {path: read(user, path) for path in user.paths() if "too-new" not in path}
+    first = '{"lines": [{"text": "It folds.", "turns": ["1:12"]}]}'
+    with pytest.raises(Stopped):
+        jobs.compact(user, AT, model=FakeModel(first, Stopped("asked to stop")))
+    assert list(summaries(user)) == [AUGUST]
+    assert EEL in user.paths()
+    again = FakeModel('{"lines": [{"text": "It bit.", "turns": ["1:12"]}]}')
+    jobs.compact(user, AT, model=again)
+    assert "the-loom" not in str(again.asked) and "a loom" not in str(again.asked)
+    assert "".join(summaries(user).values()).count("It folds.") == 1
+    for path, text in before.items():
+        assert read(user, f"archive/{path}") == text
+
+
+def test_one_request_tells_conversations_of_several_months(user: Folder) -> None:
+    """A summary is written once all of its own are told; else they are quoted."""
+    told = "- **Ann** 09:30: We talked of the roof and of the rain.\n" * 600
+    lay(user.root, {"sessions/2026/2026-09-20-0930-long.md": told})
+    looked = jobs.compact(user, AT, model=FakeModel(""), dry=True)
+    first = '{"lines": [{"text": "It folds.", "turns": ["1:12"]}]}'
+    model = FakeModel(first, ModelError("gone"))
+    done = jobs.compact(user, AT, model=model)
+    assert looked.facts["requests"] == 2 and looked.facts["tokens"] > 6000
+    assert "2 requests" in " ".join(looked.said)
+    assert len(model.asked) == 2, "once it has failed, it is asked for nothing"
+    assert "It folds." in summaries(user)[AUGUST]
+    september = summaries(user)[SEPTEMBER]
+    assert "an eel" not in september and "**Ann**: We talked of the roof" in september
+    assert "gone What it did not tell is quoted." in done.said
 
 
 def test_each_half_of_a_long_conversation_says_which_it_is_and_its_day(
