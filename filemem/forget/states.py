@@ -62,20 +62,6 @@ _LINES = re.compile(r":[\d,\s-]+$")
 
 
 @dataclass(frozen=True)
-class Arrival:
-    """How a memory came into the store.
-
-    Attributes:
-        day: on which it did, as far as is known.
-        unseen: the mark of a fact or lesson that no sweep has seen, nor the program
-            written; else ''.
-    """
-
-    day: dt.date | None
-    unseen: str
-
-
-@dataclass(frozen=True)
 class MemoryState:
     """How one memory stands on a day.
 
@@ -85,7 +71,6 @@ class MemoryState:
         front: its well-formed front matter.
         size: of the file in bytes.
         own_digest: of a file that the person wrote or changed; '' for the program's.
-        arrival: how it came into the store.
         recalls: what the log says of it.
         strength: None for a memory without a date.
         last_day: after which it is swept whatever its strength; None if it stays.
@@ -99,7 +84,6 @@ class MemoryState:
     front: Mapping[str, Any]
     size: int
     own_digest: str
-    arrival: Arrival
     recalls: RecallHistory
     strength: Strength | None
     last_day: dt.date | None
@@ -164,23 +148,21 @@ def memory_states(
             yield state
 
 
-def _clock(folder: Folder, seen: usage.Seen) -> Clock:
+def _clock(folder: Folder) -> Clock:
     """Return a person's clock of fading.
 
-    It runs since the first day of use, or since the program first wrote a memory or
-    found one, if that was earlier: what was only ever taken in does not fade.
+    It runs since the first day of use, or since the program first wrote a memory, if
+    that was earlier: what was only ever taken in does not fade.
 
     Args:
         folder: whose it is.
-        seen: what its sweeps have seen.
 
     Raises:
         FilememError, OSError: a log cannot be read.
     """
     written = LearnLog.of(folder).written.values()
-    entered = [day for one in written for day in one.days]
-    entered += [day for day in seen.days.values() if day != dt.date.min]
-    return Clock([*usage.days_of_use(folder), *sorted(entered)[:1]])
+    entered = sorted(day for one in written for day in one.days)
+    return Clock([*usage.days_of_use(folder), *entered[:1]])
 
 
 class _Observer:
@@ -190,8 +172,7 @@ class _Observer:
         self.folder = folder
         self.today = today
         self.settings = config.of(folder)
-        self.seen = usage.seen(folder, today)
-        self.clock = _clock(folder, self.seen)
+        self.clock = _clock(folder)
         self.recalls = recalls.recalled(folder)
         self.summarised = compactions.compacted(folder)
         self.log = LearnLog.of(folder)
@@ -216,8 +197,7 @@ class _Observer:
         history = self.recalls.get(live(memory.path), RecallHistory())
         last_day = _last_day(memory)
         has_ended = last_day is not None and last_day < self.today
-        arrival = self._arrival(memory, history)
-        now = self._strength(memory, history, arrival)
+        now = self._strength(memory, history)
         lasts = self._lasts(memory, has_ended=has_ended)
         if self._lasts(memory, has_ended=True):
             last_day = None
@@ -235,7 +215,6 @@ class _Observer:
             front=memory.metadata,
             size=stat.size,
             own_digest=self._own_digest(memory),
-            arrival=arrival,
             recalls=history,
             strength=now,
             last_day=last_day,
@@ -260,26 +239,9 @@ class _Observer:
             return ""
         return digest(memory.data)
 
-    def _arrival(self, memory: Memory, history: RecallHistory) -> Arrival:
-        """Return when the program wrote a memory, or a sweep first saw it, or somebody
-        recalled it before."""
-        written = self.log.written.get(live(memory.path))
-        days = list(written.days) if written else []
-        unseen = ""
-        if memory.kind in DISTILLED:
-            mark = usage.mark(memory.path)
-            if mark in self.seen.days:
-                days.append(self.seen.days[mark])
-            elif written is None:
-                unseen = mark
-                days.append(self.seen.unseen)
-        return Arrival(min(days + history.days) if days else None, unseen)
-
-    def _strength(
-        self, memory: Memory, history: RecallHistory, arrival: Arrival
-    ) -> Strength | None:
+    def _strength(self, memory: Memory, history: RecallHistory) -> Strength | None:
         """Return how strong a memory is. It fades from the last day that it names, or
-        from the day on which it entered the store, if that is later."""
+        from the day on which it was written, if that is later."""
         if memory.date is None:
             return None
         said = memory.body if memory.kind == Kind.FACTS else ""
@@ -287,7 +249,7 @@ class _Observer:
             memory.date,
             *(span.end for span in dates.settled(said, memory.date)),
             *(memory.metadata.get(key, memory.date) for key in _DAYS),
-            arrival.day or memory.date,
+            min(self.log.written_of(memory.path).days, default=memory.date),
         )
         importance = memory.metadata.get("importance", IMPORTANCE)
         stability_days = first_stability(importance, self.settings.stability_days)
@@ -403,7 +365,7 @@ def archive_use(
     if len(returned) <= count * MANY_RETURNS:
         return ArchiveUse(count, len(returned))
     settings = config.of(folder)
-    clock = _clock(folder, usage.seen(folder, today))
+    clock = _clock(folder)
     first = round(settings.stability_days)
     for wanted in range(first, MAX_STABILITY_DAYS + 1, STABILITY_STEP_DAYS):
         factor = wanted / settings.stability_days
@@ -478,13 +440,8 @@ def _fading(
     """Say what retention comes from, and when the memory will be archived."""
     threshold = config.of(folder).threshold
     importance = state.front.get("importance", IMPORTANCE)
-    since = f"{now.start}"
-    if state.arrival.unseen and now.start == today:
-        since += ", as no sweep has seen it yet"
-    elif now.start == state.arrival.day != state.date:
-        since += ", the day on which it entered the store"
     yield (
-        f"It fades from {since}; its importance is {importance} of 10, so its"
+        f"It fades from {now.start}; its importance is {importance} of 10, so its"
         f" stability began at {now.first_days:.1f} days."
     )
     if now.last > now.start:

@@ -34,14 +34,12 @@ class SweepPlan:
         to_restore: by path in the archive why: a key of LASTING.
         waiting: the faded facts that wait for a yes.
         own_files: the digest of all files that the person wrote or changed.
-        entered: the marks of those that no sweep has seen.
     """
 
     to_archive: dict[str, str]
     to_restore: dict[str, str]
     waiting: list[str]
     own_files: str
-    entered: list[str]
 
 
 def plan_sweep(
@@ -74,8 +72,7 @@ def plan_sweep(
             kept.append(state)
     _keep_cited({state.path: state for state in states}, kept, to_archive)
     own_files = digest("\n".join(sorted(own)))
-    entered = [one.arrival.unseen for one in states if one.arrival.unseen]
-    return SweepPlan(to_archive, to_restore, left, own_files, entered)
+    return SweepPlan(to_archive, to_restore, left, own_files)
 
 
 def _left_to_wait(
@@ -140,7 +137,7 @@ def apply_sweep(
         stayed = {path: draft_stays(path) for path in sorted(drafts)}
     else:
         waiting = len(plan.waiting)
-        usage.note_sweep(folder, plan.own_files, plan.entered, waiting, at.date())
+        usage.note_sweep(folder, plan.own_files, waiting, at.date())
         stayed = recalls.archive(folder, plan.to_archive, at)
         stayed |= folder.move({path: live(path) for path in plan.to_restore})
     went = [path for path in plan.to_archive if path not in stayed]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from forgetting import of_an_earlier_version
 from programs import clean, filemem, lay
 from terminal import Terminal
 
@@ -30,16 +29,8 @@ def day(number: int) -> dt.date:
 
 def used(user: User, *numbers: int) -> None:
     """Have the person have talked on some days."""
-    log = Path(user._folder.bookkeeping("days.log"))
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a") as lines:
-        lines.writelines(f'{{"day": "{day(number)}"}}\n' for number in numbers)
-
-
-def lay_old(user: User, files: dict[str, str]) -> None:
-    """Write files into a store of an earlier version: they came on their own days."""
-    lay(user._folder.root, files)
-    of_an_earlier_version(user._folder)
+    days = "".join(f'{{"day": "{day(number)}"}}\n' for number in numbers)
+    lay(user._folder.root, {".filemem/days.log": days})
 
 
 def swept(user: User, number: int, **how: object) -> dict[str, list[str]]:
@@ -194,48 +185,6 @@ def test_a_memory_fades_from_the_day_on_which_it_came(ann: User) -> None:
     assert swept(ann, 60 + 125)["archived"] == [dated]
 
 
-def test_files_that_were_dropped_in_fade_from_the_day_on_which_a_job_finds_them(
-    ann: User,
-) -> None:
-    """Ten years of notes are all there after a night, whatever the person said before.
-
-    Then they fade as others do, and `status` says from when.
-    """
-    ann.remember("Likes tea.", today=day(0))
-    notes = {f"facts/{year}-05-01-x.md": EVENT for year in range(2016, 2026)}
-    lay(ann._folder.root, notes)
-    [path, *_] = notes
-    at = ("--today", f"{day(2)}")
-    assert "2026-01-03, as no sweep has seen it yet" in run(ann, "status", path, *at)
-    assert "Archived" not in run(ann, "maintain", *at)
-    since = "It fades from 2026-01-03, the day on which it entered the store;"
-    assert since in run(ann, "status", path, *at)
-    assert "Archived" not in run(ann, "maintain", "--today", "2036-01-01")
-    used(ann, *range(300))
-    assert swept(ann, 2 + 207)["archived"] == []
-    assert swept(ann, 2 + 208)["archived"] == [*notes]
-
-
-def test_of_two_clones_the_earlier_day_counts_and_of_a_recall(ann: User) -> None:
-    """Their logs are merged by union, in any order."""
-    lay(ann._folder.root, {"facts/2016-05-01-x.md": EVENT})
-    log = Path(ann._folder.bookkeeping("days.log"))
-    said = list[str]()
-    for number in (40, 10):
-        swept(ann, number)
-        said.append(log.read_text())
-        log.unlink()
-    explained = set[str]()
-    for text in ("".join(said), "".join(said[::-1])):
-        log.write_text(text)
-        explained.add(run(ann, "status", "facts/2016-05-01-x.md"))
-    [one] = explained
-    assert "It fades from 2026-01-11" in one
-    at = dt.datetime.combine(day(5), dt.time(9))
-    recalls.note_recall(ann._folder, "facts/2016-05-01-x.md", recalls.How.OPENED, at)
-    assert "fades from 2026-01-06" in run(ann, "status", "facts/2016-05-01-x.md")
-
-
 @pytest.mark.parametrize(
     ("text", "last"),
     [
@@ -267,7 +216,6 @@ def test_standing_facts_fade_eight_times_as_slowly_and_what_you_said_never(
     }
     lay(ann._folder.root, facts)
     ann.remember("Never fades.", importance=5, today=BEGAN)
-    swept(ann, 0)
     used(ann, *range(1660))
     assert swept(ann, 1657)["archived"] == []
     assert swept(ann, 1658)["archived"] == ["facts/2026-01-01-told.md"]
@@ -279,9 +227,9 @@ def test_standing_facts_fade_eight_times_as_slowly_and_what_you_said_never(
 
 def test_a_large_sweep_waits_for_a_yes(ann: User) -> None:
     """Twenty are never many. `status` says how many wait, until they are archived."""
-    lay_old(ann, events(20))
+    lay(ann._folder.root, events(20))
     assert len(swept(ann, 400)["archived"]) == 20
-    lay_old(ann, events(60, 20))
+    lay(ann._folder.root, events(60, 20))
     at = ("--today", "2026-12-31")
     said = run(ann, "sweep", *at)
     waits = "60 faded facts wait for your yes: filemem sweep --yes"
@@ -298,17 +246,17 @@ def test_a_large_sweep_of_what_has_ended_waits_too_and_a_small_one_never(
     at = ("--today", "2026-12-31")
     ended = "---\nvalid_until: 2026-06-30\n---\nRows.\n"
     names = (f"facts/2026/2026-05-01-{number}.md" for number in range(60))
-    lay_old(ann, dict.fromkeys(names, ended))
+    lay(ann._folder.root, dict.fromkeys(names, ended))
     assert "60 faded facts wait for your yes" in run(ann, "sweep", *at)
     assert run(ann, "sweep", "--yes", *at).count("Archived") == 60
-    lay_old(ann, events(25))
+    lay(ann._folder.root, events(25))
     assert run(ann, "sweep", "--yes", *at).count("Archived") == 25
-    lay_old(ann, events(5, 90))
+    lay(ann._folder.root, events(5, 90))
     assert run(ann, "sweep", *at).count("Archived") == 5
 
 
 def test_the_next_chat_says_how_many_wait(ann: User) -> None:
-    lay_old(ann, events(60))
+    lay(ann._folder.root, events(60))
     swept(ann, 400)
     command = ["filemem", "chat", "--store", ann._folder.store]
     with Terminal(command, clean(), ann._folder.store) as term:
@@ -317,7 +265,7 @@ def test_the_next_chat_says_how_many_wait(ann: User) -> None:
 
 def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
     """And no more within thirty days, however many nights there are."""
-    lay_old(ann, events(150))
+    lay(ann._folder.root, events(150))
     for number, expected in ((400, 30), (401, 0), (420, 0), (431, 24)):
         at = dt.datetime.combine(day(number), dt.time(3))
         before = len(ann._folder.paths())
@@ -335,7 +283,7 @@ def test_a_night_archives_the_fifth_that_faded_longest_ago(ann: User) -> None:
 def test_status_tells_what_came_out_of_the_archive_and_what_would_have_kept_it(
     ann: User,
 ) -> None:
-    lay_old(ann, events(10))
+    lay(ann._folder.root, events(10))
     paths = sorted(events(10))
     swept(ann, 300)
     at = dt.datetime.combine(day(400), dt.time(9))

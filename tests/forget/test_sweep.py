@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from forgetting import of_an_earlier_version
 from programs import clean, filemem, lay
 
 from filemem import Toolbox, jobs, overview
@@ -25,10 +24,7 @@ X = "facts/2026/2026-01-01-x.md"
 
 @pytest.fixture
 def user(tmp_path: Path) -> Folder:
-    """Of a store of an earlier version: what lies there came on its own day."""
-    folder = StoreFolder(tmp_path).folder("ann")
-    of_an_earlier_version(folder)
-    return folder
+    return StoreFolder(tmp_path).folder("ann")
 
 
 def going(user: Folder, today: dt.date = TODAY) -> list[str]:

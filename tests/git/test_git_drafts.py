@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from forgetting import of_an_earlier_version, use_weekly
+from forgetting import use_weekly
 from programs import clean, filemem, lay
 from repositories import START, git, job, plain_git, store, write
 
@@ -38,7 +38,6 @@ def mara(tmp_path: Path) -> Folder:
     mara = store(tmp_path / "store")
     write(mara, EVENT, TRIP)
     write(mara, TALK, SAID)
-    of_an_earlier_version(mara)
     use_weekly(mara, START.date(), LATE.date())
     job(mara, "Trip", EVENT, TALK)
     return mara

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from forgetting import of_an_earlier_version, use_weekly
+from forgetting import use_weekly
 from programs import clean, filemem
 from repositories import (
     START,
@@ -69,7 +69,6 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
     mara: Folder,
 ) -> None:
     """With what was written since to a memory that moved."""
-    of_an_earlier_version(mara)
     first = remember(mara, "Mara lives in Porto.", START).paths[0]
     event = "facts/2026/2026-11-20-tea.md"
     write(mara, event, "---\nkind: event\n---\n\nHad tea.\n")

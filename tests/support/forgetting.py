@@ -30,13 +30,6 @@ def holding(root: str | Path, word: str = WORD) -> list[str]:
     return found
 
 
-def of_an_earlier_version(user: Folder) -> None:
-    """Have the store be one of a version that noted no day on which a file came."""
-    place = Path(user.bookkeeping("days.log"))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text('{"by": "an earlier version"}\n')
-
-
 def use_weekly(user: Folder, first: dt.date, last: dt.date) -> None:
     """Have the person have used their memory once a week, so that its clock runs."""
     for days in range(0, (last - first).days, 7):
