@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from filemem.learn import profile
@@ -55,12 +56,14 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
     memories = known.all()
     if len(memories) < 2:
         return
-    owner = display(known.folder.name)
+    owner = display(known.folder.person)
     unread: dict[str, str] = {}  # by path as what the log would know it
     for one in memories:
-        known_as = digest(f"{live(one.path)}\0{plain(one.statement)}")
+        known_as = _known_as(live(one.path), one.statement)
+        if known_as in log.read:
+            continue
         is_asked_for = not one.sources and not machine_of(one)
-        if one.kind == Kind.FACTS and is_asked_for and known_as not in log.read:
+        if one.kind == Kind.FACTS and is_asked_for:
             unread[one.path] = known_as
     for one in known.by_day(one for one in memories if one.path in unread):
         known_as = unread[one.path]
@@ -68,6 +71,11 @@ def asked_for(known: KnownMemories, log: LearnLog) -> Iterator[SaidTurn]:
         line = one.passages[0].line
         text = plain(one.statement)
         yield SaidTurn(session, line, owner, text, known.since(one), known_as)
+
+
+@lru_cache(maxsize=10_000)
+def _known_as(path: str, statement: str) -> str:
+    return digest(f"{path}\0{plain(statement)}")
 
 
 def batches(turns: Iterable[SaidTurn]) -> list[list[SaidTurn]]:

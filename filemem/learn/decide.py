@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Self
 
 from filemem.errors import FilememError
@@ -23,14 +23,12 @@ from filemem.store.facts import plain
 from filemem.store.folder import Folder, Stat
 from filemem.store.learned import LearnLog
 from filemem.store.memory import Memory
-from filemem.store.paths import DISTILLED, Kind, archived, kind_of, live, when_of
+from filemem.store.paths import DISTILLED, Kind, archived, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
 MAX_SHOWN_WHOLE = 100  # memories that are all shown beside what was said
 MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
-_NUMBER = re.compile(r"-\d+$")
-_DAY_CHARS = len("2026-11-20")
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
 
 
@@ -49,6 +47,7 @@ class KnownMemories:
         self.folder = folder
         self._log = log
         self._owner = display(folder.person)
+        self._has_others = False
         self._stats: list[Stat] = []  # of the files as they were read last
         self._memories: dict[str, Memory] = {}
         self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
@@ -119,30 +118,18 @@ class KnownMemories:
     def _named(self, kind: str, text: str) -> list[str]:
         """Return the program's files with the name of a memory that says this.
 
+        What other hands have written is read first, whatever its name.
+
         Args:
             kind: `facts` or `lessons`.
             text: what it says.
         """
+        if not self._has_others:
+            self._has_others = True
+            kept = self.folder.cached.setdefault("known", {})
+            kept.update(self._read_all(self._log.others(*DISTILLED)))
         name = facts.name(kind, text, dt.date.min, self._owner)
-        return self._by_name.get(_undated(name), [])
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        """The files that the program has written, by kind and name.
-
-        Those of other hands, whatever they are called, are read.
-        """
-        found: dict[str, list[str]] = {}
-        ours = self._log.written
-        for path, _ in self.folder.entries(*DISTILLED):
-            if live(path) in ours:
-                name = _undated(live(path))
-                named = found.setdefault(name, [])
-                named.append(path)
-        theirs = self.folder.files(*DISTILLED, besides=ours)
-        kept = self.folder.cached.setdefault("known", {})
-        kept.update(self._read_all(theirs))
-        return found
+        return self._log.named(name)
 
     def note(self, decision: Decision) -> None:
         """Know what became of a claim."""
@@ -207,7 +194,7 @@ class KnownMemories:
         if len(memories) <= MAX_SHOWN_WHOLE:
             return self.by_day(memories)
         said = content("\n".join(texts))
-        words = {one.path: content(plain(one.statement)) for one in memories}
+        words = {one.path: _content(one.statement) for one in memories}
         counts = Counter(word for own in words.values() for word in own)
         scores = Counter[str]()
         for path, own in words.items():
@@ -330,15 +317,9 @@ def _is_corrected(same: Memory, claim: Claim) -> bool:
     return is_target and plain(same.statement) != plain(claim.text)
 
 
-def _undated(path: str) -> str:
-    """Return the kind and the name of a program's file.
-
-    The day in front and a number behind are left out.
-    """
-    name = path.rpartition("/")[2]
-    stem = name.removesuffix(".md")
-    words = stem[_DAY_CHARS:]
-    return kind_of(path) + _NUMBER.sub("", words)
+@lru_cache(maxsize=10_000)
+def _content(statement: str) -> set[str]:
+    return content(plain(statement))
 
 
 @lru_cache(maxsize=10_000)

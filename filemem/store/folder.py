@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import (
     Callable,
     Collection,
-    Container,
     Iterable,
     Iterator,
     Mapping,
@@ -34,6 +33,7 @@ from filemem.text.plain import escape_controls, nearest, one_line
 BOOKKEEPING = ".filemem"
 PERSON_KEY = "name"  # of the profile's front matter
 PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
+NAMES = "names"  # in the bookkeeping: the user's name, and those of before
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
 """How the names of memories end, in any case."""
 JOB_WAIT_SECONDS = 0.5  # that a job waits for another
@@ -101,12 +101,44 @@ class Folder:
     @property
     def person(self) -> str:
         """How the person is called: as the front matter of profile.md says, else by the
-        user's name."""
-        return one_line(str(self.profile_front().get(PERSON_KEY) or self.name))
+        user's name, or that of before a person renamed the folder."""
+        told = self.profile_front().get(PERSON_KEY)
+        if not told:
+            told = [*self.names(), self.name][0]
+        return one_line(str(told))
 
     def own_names(self) -> set[str]:
         """Return the names under which the person's own turns may stand."""
-        return {self.name, self.person, *texts(self.profile_front().get("aliases"))}
+        aliases = texts(self.profile_front().get("aliases"))
+        return {
+            self.name,
+            self.person,
+            *aliases,
+            *self.names(),
+        }
+
+    def names(self) -> list[str]:
+        """Return the user's names under which this folder was written to.
+
+        The bookkeeping has them, so that a folder which a person renames keeps its
+        person. That by which they are called is the first; there is none where nothing
+        was written yet, or the bookkeeping was deleted.
+        """
+        with contextlib.suppress(FilememError, OSError):
+            place = self.bookkeeping(NAMES)
+            text = files.read(place).decode(errors="replace")
+            return text.splitlines()
+        return []
+
+    def note_names(self, names: Iterable[str]) -> None:
+        """Have the bookkeeping say which names the user has had.
+
+        Args:
+            names: first that by which the person is called.
+        """
+        lines = "\n".join(dict.fromkeys(names))
+        place = self.bookkeeping(NAMES)
+        files.write(place, lines.encode())
 
     def profile_front(self) -> dict[str, Any]:
         """Return the front matter of profile.md; empty where there is none."""
@@ -141,28 +173,20 @@ class Folder:
 
     # -- listing -------------------------------------------------------------------
 
-    def files(self, *kinds: str, besides: Container[str] = ()) -> Iterator[Stat]:
-        """Yield every memory's file, or those of some kinds, in no order.
-
-        Args:
-            kinds: the kinds.
-            besides: the live paths of memories that are left out.
-        """
+    def files(self, *kinds: str) -> Iterator[Stat]:
+        """Yield every memory's file, or those of some kinds, in no order."""
         for path, entry in self._memories(*kinds):
-            if live(path) in besides:
-                continue
-            with contextlib.suppress(FileNotFoundError):
-                stat = entry.stat(follow_symlinks=False)
-                changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
-                yield Stat(path, changed, stat.st_size)
+            yield from stat_of(path, entry)
 
     def paths(self, *kinds: str) -> list[str]:
         """Return the paths of the memories, or of those of some kinds, in order."""
         return sorted(path for path, _ in self._memories(*kinds))
 
     def _memories(self, *kinds: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+        folders = tuple(f"{kind}/" for kind in kinds)
         for path, entry in self.entries(*kinds):
-            if is_memory(entry) and (not kinds or kind_of(path) in kinds):
+            is_wanted = not kinds or live(path).startswith(folders)
+            if (is_wanted or kind_of(path) in kinds) and is_memory(entry):
                 yield path, entry
 
     def entries(self, *kinds: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
@@ -318,6 +342,9 @@ class Folder:
         if not self.may_begin and not self.exists():
             raise NotFound(f"{self.root} is gone; name where it is with --store.")
         files.make_folder(self.bookkeeping())
+        names = self.names()
+        if self.name not in names:
+            self.note_names([*names, self.name])
 
     def locked(
         self, wait: float | None = None
@@ -363,7 +390,8 @@ class Folder:
         pages: dict[str, bytes] = {}
         with self.locked():
             for path, text in wanted:
-                free = next(one for one in numbered(path) if self._is_free(one, pages))
+                names = numbered(path)
+                free = next(one for one in names if self._is_free(one, pages))
                 if isinstance(text, str):
                     text = text.encode("utf-8", "replace")
                 pages[free] = text
@@ -374,7 +402,12 @@ class Folder:
         return list(pages)
 
     def _is_free(self, path: str, pages: Collection[str]) -> bool:
-        """Tell whether no memory has a name, and none that is about to be written."""
+        """Tell whether no memory has a name, live or archived.
+
+        Args:
+            path: the name.
+            pages: those that are about to be written.
+        """
         places = (self._named(live(path)), self._named(archived(path)))
         return path not in pages and not any(map(os.path.lexists, places))
 
@@ -532,6 +565,19 @@ def is_unprintable(name: str) -> bool:
     if name.isascii() and name.isprintable():
         return "\\" in name
     return escape_controls(name) != name or any(sign in name for sign in "\\\t\n")
+
+
+def stat_of(path: str, entry: "os.DirEntry[str]") -> Iterator[Stat]:
+    """Yield how a memory's file is listed, unless it is gone by now.
+
+    Args:
+        path: of the memory.
+        entry: its file, as its folder lists it.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        stat = entry.stat(follow_symlinks=False)
+        changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
+        yield Stat(path, changed, stat.st_size)
 
 
 def is_memory(entry: "os.DirEntry[str]") -> bool:

@@ -26,18 +26,20 @@ day are another turn.
 
 import contextlib
 import datetime as dt
+import re
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.store.folder import Folder
+from filemem.store.folder import Folder, Stat, is_memory, stat_of
 from filemem.store.logs import Log, LogReader
-from filemem.store.paths import live
+from filemem.store.paths import kind_of, live
 from filemem.text import plain
 
 LOG_NAME = "consolidated.jsonl"
 DIGEST_LETTERS = 12
+_NUMBER = re.compile(r"-\d+$")
 
 Origin = tuple[str, str]
 """The digests of a turn and of what was made of it."""
@@ -70,6 +72,13 @@ class Written:
     def __init__(self) -> None:
         self.digests: set[str] = set()  # of its file as the program once left it
         self.days: list[dt.date] = []  # on which it did; earlier versions noted none
+
+
+def _undated(path: str) -> str:
+    """Return the kind and the name of a program's file, without day and number."""
+    name = path.rpartition("/")[2].removesuffix(".md")
+    words = name[len("2026-11-20") :]
+    return kind_of(path) + _NUMBER.sub("", words)
 
 
 def wrote(
@@ -119,6 +128,7 @@ class LearnLog:
         self.files: dict[str, ReadFile] = {}
         self.unreadable = Counter[str]()
         self.written: dict[str, Written] = {}
+        self._named: dict[str, list[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
 
@@ -149,6 +159,18 @@ class LearnLog:
         made = [self.made.get(origin, "") for origin in origins]
         return min(made, default="")
 
+    def named(self, path: str) -> list[str]:
+        """Return the memories of the program's with the name that a path has, but for
+        its day and a number behind."""
+        return self._named.get(_undated(path), [])
+
+    def others(self, *kinds: str) -> Iterator[Stat]:
+        """Yield the memories of some kinds that the program has not written."""
+        for path, entry in self.folder.entries(*kinds):
+            is_theirs = live(path) not in self.written and kind_of(path) in kinds
+            if is_theirs and is_memory(entry):
+                yield from stat_of(path, entry)
+
     def is_untouched(self, path: str, data: bytes) -> bool:
         """Tell whether a memory is exactly as the program left it once."""
         return digest(data) in self.written_of(path).digests
@@ -172,7 +194,11 @@ class LearnLog:
         elif "known" in entry:
             self._note_origins(entry["from"], entry["known"])
         elif "wrote" in entry:
-            written = self.written.setdefault(entry["wrote"], Written())
+            path = entry["wrote"]
+            if path not in self.written:
+                named = self._named.setdefault(_undated(path), [])
+                named.append(path)
+            written = self.written.setdefault(path, Written())
             written.digests.add(noted)
             self._note_origins(entry["from"], entry["wrote"])
             written.days.append(dt.date.fromisoformat(entry["on"]))

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import re
 import resource
+import shutil
 import stat
 import sys
 import threading
@@ -85,8 +86,7 @@ def test_a_lock_file_deleted_meanwhile_is_made_anew(tmp_path: Path) -> None:
     """Bookkeeping may be deleted at any time; the next writer does not trip over it."""
     folder = Folder(str(tmp_path), "u")
     folder.create("a.md", "x\n")
-    (tmp_path / ".filemem/lock").unlink()
-    (tmp_path / ".filemem").rmdir()
+    shutil.rmtree(tmp_path / ".filemem")
     folder.append("a.md", "y\n")
     assert folder.read("a.md") == b"x\ny\n"
 
