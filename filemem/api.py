@@ -720,6 +720,8 @@ class User:
             stop: ends it once it is set.
             wait: seconds to wait for another job.
         """
+        if not self._folder.exists():  # and no job begins it, such as after a deletion
+            return Report()
         asked = MeteredModel(model, self._folder.tell, stop) if model else None
         progress = functools.partial(check_stop, stop)
         why = Waits.NOTHING if model else self._unread_without_model()
@@ -770,6 +772,8 @@ class User:
             raise FilememError(
                 "name either a memory's path or what to forget is about."
             )
+        if not self._folder.exists():
+            raise NotFound(f"nothing is kept of {one_line(self.name)}.")
         with self._folder.job_lock(wait):
             named = os.fspath(path)
             plan = plan_deletion(self._folder, named, about=about)
@@ -912,7 +916,7 @@ class Store:
         """Give a user another name, and return the user.
 
         Folder and keys go along, and what was said under the old name stays the
-        person's. In git that is one commit.
+        person's. In git that is one commit. What was cut off the same call finishes.
 
         Args:
             old: the name.
@@ -924,12 +928,18 @@ class Store:
             Refused: somebody has the new name, or profile.md cannot be edited.
             Busy: a job works on them still.
         """
-        user = self._existing(old)
-        old_name = user.name
+        user = self.user(old)
+        former = user.name
         target = self._files.folder(new)
+        if not user._folder.exists() and former in target.own_names():
+            # It was cut off, or done before.
+            with target.job_lock(wait):
+                jobs.finish_rename(target, former, user.now())
+            return self.user(new)
+        user = self._existing(old)
         with user._folder.job_lock(wait):
             jobs.rename(user._folder, target, user.now())
-        self._users.pop(old_name, None)
+        self._users.pop(former, None)
         return self._users.setdefault(user.name, user)
 
     @_disk_told()

@@ -314,8 +314,27 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
         if history.managed_root == folder.store:
             former = {RENAMED: folder.own_folder}
             run.commit("Give a user another name", [*gone, *came], **former)
-        keys.rename_user(folder.store, folder.name, target.name)
+        former_name = folder.name
         folder.become(target)
+        _take_over(folder, former_name)
+
+
+def finish_rename(folder: Folder, former: str, at: dt.datetime) -> None:
+    """Finish what gave a user another name, wherever it was cut off.
+
+    Args:
+        folder: the user's, of the new name.
+        former: the name before.
+        at: the moment that counts as now.
+    """
+    with JobRun(folder, "rename", at):  # which commits what was left
+        _take_over(folder, former)
+
+
+def _take_over(folder: Folder, former: str) -> None:
+    """Have the keys of a former name be the user's, who is called by the new one."""
+    keys.rename_user(folder.store, former, folder.name)
+    folder.note_names([folder.name, former, *folder.names()])
 
 
 def accept(

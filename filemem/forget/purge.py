@@ -49,6 +49,10 @@ _FETCH = (
     " --no-auto-maintenance --prune"
 )
 _EXPIRE = "reflog expire --expire=now --expire-unreachable=now --all"
+_MISSING = (
+    "Git still has the folder {0}, which is no longer there: if it was this user's by"
+    " another name, bring it back (git checkout -- {0}) and delete that user, too."
+)
 _COLLECT = (
     "-c gc.bigPackThreshold=0 -c gc.cruftPacks=false gc --prune=now --quiet --force"
 )
@@ -83,7 +87,8 @@ def remembers(history: History, plan: DeletionPlan) -> list[str]:
         return []
     try:
         if not search(history, plan):
-            return []
+            missing = list(history.missing()) if plan.whole_user else []
+            return list(map(_MISSING.format, missing))
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
     return ["Git's history still has it; filemem forget --purge-history removes it."]

@@ -9,7 +9,7 @@ from filemem.errors import FilememError, Problem
 from filemem.git.repository import Repository, find_dot_git, pathspec, read_text
 from filemem.store import files
 from filemem.store.folder import BOOKKEEPING, Folder, is_memory_name
-from filemem.store.users import name_of_folder
+from filemem.store.users import folder_name, name_of_folder
 
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
 LOGS = (
@@ -73,13 +73,19 @@ class History:
 
     @functools.cached_property
     def places(self) -> list[str]:
-        """The folders in the repository that were the user's: that of now, then those
-        of the names before it, unless somebody has them now."""
+        """The folders in the repository that were the user's.
+
+        They are that of now, then those of the names before it, as commits and the
+        user's bookkeeping have them, unless somebody has them now.
+        """
         places = [self.prefix]
+        # By hand a person renames a folder without a commit that says so.
+        noted = list(map(folder_name, self.folder.names()))
         for place in places:  # which grows meanwhile
             named = ("log", "--all", f"--format=%(trailers:key={RENAMED},valueonly)")
             told = self.repository.run(*named, "--", pathspec(place))
-            for name in os.fsdecode(told).split("\n"):
+            trailers = os.fsdecode(told).split("\n")
+            for name in noted + trailers:
                 former = os.path.join(os.path.dirname(self.prefix), name)
                 is_free = not os.path.lexists(os.path.join(self.folder.store, name))
                 if name_of_folder(name) and is_free and former not in places:
@@ -124,6 +130,37 @@ class History:
         inside = f"{self.prefix}/"
         tree = self.repository.tree(self.repository.resolve())
         return [self.own_path(path) for path in tree if path.startswith(inside)]
+
+    def missing(self) -> dict[str, list[str]]:
+        """Return what the last commit has of users whose folder the disk has not.
+
+        A person has deleted, moved or renamed it, and not committed that, or a new name
+        was cut off.
+
+        Returns:
+            The paths, as they lead there from the user's own folder, by the name of the
+            folder that is missing.
+        """
+        found: dict[str, list[str]] = {}
+        if self.managed_root != self.folder.store:
+            return found
+        head = self.repository.resolve()
+        for path in self.repository.tree(head):
+            beside = os.path.relpath(path, self.prefix)
+            parts = beside.split("/")
+            if parts[0] != ".." or len(parts) < 3:
+                continue  # the user's own, or no user's
+            name = parts[1]
+            place = os.path.join(self.folder.store, name)
+            if os.path.lexists(place):
+                continue
+            if name_of_folder(name):
+                listed = found.setdefault(
+                    name,
+                    [],
+                )
+                listed.append(beside)
+        return found
 
     def changes(self) -> list[str]:
         """Return the memories and logs that differ from the last commit.

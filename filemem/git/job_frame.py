@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.git.commits import commit_message
-from filemem.git.history import LOGS, History
+from filemem.git.history import LOGS, RENAMED, History
 from filemem.store import files
+from filemem.store.users import folder_name
 from filemem.text.plain import first_few
 
 RECOVERED = "Keep what jobs had written before git could commit it"
@@ -74,7 +75,13 @@ def recover(history: History) -> None:
                 written |= set(history.changes()).difference(listed)
             notes.append(note)
         if written:
-            message = commit_message(RECOVERED, {})
+            missing = history.missing()
+            former = missing.keys() & map(folder_name, history.folder.names())
+            renamed = {}
+            for name in former:  # a new name that was cut off
+                renamed[RENAMED] = name
+                written.update(missing[name])
+            message = commit_message(RECOVERED, renamed)
             with history.repository.lock():
                 commit_paths(history, written, message, dt.datetime.now())
         for note in notes:

@@ -3,6 +3,7 @@
 What the job wrote is its memories and its lines in the logs of bookkeeping, which a clone needs too.
 """
 
+import itertools
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from crash_driver import arm
 from programs import clean, filemem, lay
 from repositories import (
     START,
@@ -414,3 +416,48 @@ def test_a_user_s_new_name_is_a_commit_so_that_git_still_knows_their_memories(
     gone = here.delete("lind")
     [left] = gone.left
     assert left.startswith("Git's history still has it")
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_a_folder_renamed_by_hand_is_not_proven_gone_while_git_has_it(
+    tmp_path: Path,
+    is_noted: bool,
+) -> None:
+    """Nor where nothing on disk tells which name it had, as in a clone."""
+    mara = store(tmp_path / "store")
+    os.rename(mara.root, f"{mara.store}/lind")
+    lind = Store(mara.store).user("lind")
+    if is_noted:
+        assert lind.info().name == "mara"
+    else:
+        os.unlink(f"{mara.store}/lind/{BOOKKEEPING}/names")
+    gone = Store(mara.store).delete("lind")
+    [left] = gone.left
+    assert left.startswith("Git ") or left.startswith("Git's history still has it")
+    assert is_noted or "the folder mara" in left
+
+
+def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
+    tmp_path: Path,
+) -> None:
+    """All is there and committed then, and git knows the memories by the old name."""
+    for limit in itertools.count(1, 4):
+        mara = store(tmp_path / str(limit))
+        here = Store(mara.store)
+        child = os.fork()
+        if not child:
+            arm(limit)
+            here.rename("mara", "lind")
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        for lock in Path(mara.store, ".git").rglob("*.lock"):
+            lock.unlink()
+        lind = here.rename("mara", "lind")
+        assert lind.info().name == "lind"
+        assert here.users() == ["lind"]
+        assert git(mara.store, "status", "--short") == ""
+        assert lind.as_of(START).open_file(FACT).text
+        assert here.delete("lind").left
+        if not status:
+            break
+    assert limit > 10

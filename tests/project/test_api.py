@@ -307,6 +307,37 @@ def test_what_was_said_under_a_former_name_is_the_person_s(tmp_path: Path) -> No
     assert "ann@example.com: I keep bees." in reader.told[0]
 
 
+def test_no_job_begins_the_folder_of_a_user_who_is_gone(tmp_path: Path) -> None:
+    """As one that waited when they were deleted."""
+    store = Store(tmp_path, model=FakeModel("Hello."))
+    ann = store.user("ann")
+    ann.remember("Has a cat.")
+    assert store.delete("ann").left == []
+    for user in (ann, store.user("ann")):
+        for report in (user.consolidate(), user.maintain()):
+            assert (report.requests, report.waiting) == (0, 0)
+        with pytest.raises(NotFound, match="nothing is kept of ann"):
+            user.forget(about="cat")
+        assert store.users() == []
+
+
+def test_a_folder_renamed_by_hand_keeps_its_person(tmp_path: Path) -> None:
+    """Their words are theirs, of before and of after; a wish of theirs counts."""
+    store = Store(tmp_path)
+    store.user("ann").add_conversation(said("I keep bees."), at=AT, id="c1")
+    os.rename(tmp_path / "ann", tmp_path / "外婆")
+    moved = store.user("外婆")
+    assert moved.info().name == "ann"
+    talk = said("I keep bees.", "Fine.", "And a cat.")
+    path = moved.add_conversation(talk, at=AT, id="c1")
+    assert moved.open_file(path).text.count("- **ann**") == 2
+    reader = Reader(note("Ann keeps bees.", "keep bees", section="home"))
+    [fact] = moved.consolidate(reader).kept
+    assert fact.claim.is_own
+    assert "The memories are Ann's" in reader.told[0]
+    assert store.rename("外婆", "bo").info().name == "bo"
+
+
 def test_a_chat_that_goes_on_is_left_out_by_its_id(nora: User) -> None:
     before = nora.tools(chat="c1")
     nora.add_conversation(said("The heron came by."), at=AT, id="c1")
@@ -741,7 +772,7 @@ def test_what_cannot_be_read_is_that_error_too(nora: User) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 
 
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
 def test_a_wrong_name_fails_in_a_type_checker(tmp_path: Path, checker: str) -> None:
     """And nothing else does, of that and of what the README and the manual show."""
     code = """import filemem
@@ -765,8 +796,9 @@ filemem.Sture
         examples[-1].write_text(block)
     pytest.importorskip(checker)
     # With the settings of the project, which are strict, so that mypy's cache serves.
+    how = [] if checker == "mypy" else ["--level", "error"]
     done = subprocess.run(
-        [sys.executable, "-m", checker, *examples],
+        [sys.executable, "-m", checker, *how, *examples],
         cwd=ROOT,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
         capture_output=True,
