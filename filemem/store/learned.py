@@ -39,6 +39,7 @@ from filemem.text import plain
 
 LOG_NAME = "consolidated.jsonl"
 DIGEST_LETTERS = 12
+_DAY_CHARS = len("2026-11-20")
 _NUMBER = re.compile(r"-\d+$")
 
 Origin = tuple[str, str]
@@ -75,9 +76,13 @@ class Written:
 
 
 def _undated(path: str) -> str:
-    """Return the kind and the name of a program's file, without day and number."""
-    name = path.rpartition("/")[2].removesuffix(".md")
-    words = name[len("2026-11-20") :]
+    """Return the kind and the name of a program's file, without day and number.
+
+    Args:
+        path: such as `facts/2026/2026-11-20-keeps-bees-2.md`.
+    """
+    name = path.rpartition("/")[2]
+    words = name.removesuffix(".md")[_DAY_CHARS:]
     return kind_of(path) + _NUMBER.sub("", words)
 
 
@@ -160,15 +165,22 @@ class LearnLog:
         return min(made, default="")
 
     def named(self, path: str) -> list[str]:
-        """Return the memories of the program's with the name that a path has, but for
-        its day and a number behind."""
+        """Return the memories of the program's that have the name of a path.
+
+        The day in front of it and a number behind are left out of account.
+        Some may be gone.
+        """
         return self._named.get(_undated(path), [])
 
     def others(self, *kinds: str) -> Iterator[Stat]:
-        """Yield the memories of some kinds that the program has not written."""
+        """Yield the memories of some kinds that the program has not written.
+
+        They are a person's, or another program's. In no order; no file is read.
+        """
         for path, entry in self.folder.entries(*kinds):
-            is_theirs = live(path) not in self.written and kind_of(path) in kinds
-            if is_theirs and is_memory(entry):
+            if live(path) in self.written:
+                continue
+            if kind_of(path) in kinds and is_memory(entry):
                 yield from stat_of(path, entry)
 
     def is_untouched(self, path: str, data: bytes) -> bool:
