@@ -1,5 +1,6 @@
 """What the index takes from a memory's file: its passages, window by window."""
 
+import datetime as dt
 import itertools
 import re
 from collections.abc import Iterable, Sequence
@@ -135,21 +136,20 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
 def _dates_told(memory: Memory) -> list[tuple[int, int, int]]:
     """Return the dates in the texts of a memory, as an IndexedFile has them.
 
-    Those without a year are the nearest to the day on which they were said; a memory
-    without a day has none. A summary has none, as its lines rank by what they retell.
+    Those without a year are the nearest to the day on which they were said, and none
+    where that is not known. A summary has none, as its lines rank by what they retell.
     """
     found: list[tuple[int, int, int]] = []
     if memory.kind == Kind.SUMMARIES:
         return found
     for number, window in enumerate(memory.windows):
         passage = memory.passages[window.place]
-        said_on = passage.day or memory.date
-        if said_on is None:
-            continue
+        said_on = passage.day or memory.date or dt.date.min
         text = passage.text[window.start : window.end]
         for span in dates.dates_in(text, said_on):
-            days = DayRange.of(span)
-            found.append((number, days.first, days.last))
+            if span.start.year > dt.MINYEAR:
+                days = DayRange.of(span)
+                found.append((number, days.first, days.last))
     return found
 
 

@@ -67,8 +67,7 @@ class NamedDays:
     Attributes:
         ranges: the days.
         pieces: of its text that name them.
-        sought: those of the pieces whose words are looked for. Of days to come they are
-            not: `next week` meant another week whenever it was said.
+        sought: those of the pieces whose words are looked for, too.
         counted_from: the day of the newest memory if they count from that.
     """
 
@@ -110,9 +109,28 @@ def named_days(question: str, corpus: Corpus, today: dt.date) -> NamedDays:
         ranges += _ranges(in_simplified, settled, place)
         piece = question[mention.start : mention.end]
         pieces.append(piece)
-        if mention.span.start <= today:
+        if _is_sought(mention, piece, today):
             sought.append(piece)
     return NamedDays(tuple(ranges), tuple(pieces), tuple(sought), counted_from)
+
+
+def _is_sought(mention: Mention, piece: str, today: dt.date) -> bool:
+    """Say whether the words of a date are looked for beside its days.
+
+    What is one day or month alone is found by its days: as words `22 March 2026` would
+    stand for all of that month, and `last week` for any. A day without its year comes
+    again, and a year may be a title.
+
+    Args:
+        mention: of the date.
+        piece: its words.
+        today: the day on which it is asked.
+    """
+    if mention.annotated or mention.span.start > today:
+        return False
+    days = mention.span.end - mention.span.start
+    has_year = str(mention.span.start.year) in piece
+    return not has_year or days.days > dates.MAX_SPAN_DAYS
 
 
 def _newest_day(corpus: Corpus, today: dt.date) -> dt.date:

@@ -8,7 +8,6 @@ from filemem.search import validity
 from filemem.search.filters import Filters
 from filemem.search.query import Query
 from filemem.search.weights import Weights
-from filemem.store.paths import Kind
 from filemem.text.dayrange import DayRange
 
 
@@ -61,10 +60,5 @@ class SearchRequest:
         """Return the passages of a file that a date in their text puts on a day asked
         for.
 
-        In a conversation that is a day to come: what is past was told of in its days.
         """
-        days = self.query.days
-        if entry.kind == Kind.SESSIONS:
-            now = self.today.toordinal()
-            days = tuple(asked for asked in days if asked.last > now)
-        return entry.passages_naming(days)
+        return entry.passages_naming(self.query.days)

@@ -84,6 +84,52 @@ def test_days_around_the_one_asked_for_do_not_crowd_it_out(tmp_path: Path) -> No
     assert found[:4] == ["2026-05-10"] * 4
 
 
+PLANS = """
+What did I do on 22 March 2026?   In March 2026 we wanted to do the shed.
+What did I do on 2026-03-22?      From 2026-03 on we wanted to do the shed.
+我2026年3月22日做了什么？           2026年3月要做棚子。
+What did I do yesterday?          Yesterday we wanted to do the shed.
+"""
+
+
+@pytest.mark.parametrize(("asked", "plan"), rows(PLANS))
+def test_the_words_of_a_date_do_not_outweigh_its_day(
+    tmp_path: Path, asked: str, plan: str
+) -> None:
+    """What shares its month, or tells of another *yesterday*, stands behind."""
+    days = range(1, 32)
+    files = {f"notes/2026-03-{day:02}.md": f"Mended thing{day}." for day in days}
+    files.update((f"notes/plan{number}.md", plan) for number in range(9))
+    answer = ask(tmp_path, files, asked, dt.date(2026, 3, 23))
+    assert re.findall(r"(?m)^notes/(\S+)\.md", answer)[0] == "2026-03-22"
+
+
+def test_a_day_is_told_by_what_names_it_whenever_that_was_said(tmp_path: Path) -> None:
+    """In a conversation, or in a note that has no day itself."""
+    files = {
+        "sessions/2026/2026-06-03-0900-a.md": "- **Ann** 09:00: I fell on 7 May 2025.",
+        "notes/knee.md": "A plaster cast from 7 May 2025 on; the exam is on 8 May.",
+        "notes/2025-05-07.md": "Rain.",
+        "notes/2025-05-08.md": "Sun.",
+    }
+    answer = ask(tmp_path, files, "What happened on 7 May 2025?")
+    found = re.findall(r"(?m)^\w+/\S+\.md", answer)
+    assert found[-1] == "notes/2025-05-08.md"
+    assert len(found) == len(files)
+
+
+@pytest.mark.parametrize("asked", ["Whose birthday is 5 May?", "Who wrote 1984?"])
+def test_a_date_that_comes_again_or_may_be_a_title_is_looked_for_as_words(
+    tmp_path: Path, asked: str
+) -> None:
+    files = {
+        "notes/2024-01-10.md": "Hilde's is 5 May. Orwell: 1984.",
+        "notes/2026-05-06.md": "Nothing new.",
+    }
+    answer = ask(tmp_path, files, asked)
+    assert "Hilde" in answer
+
+
 @pytest.mark.parametrize(
     "asked",
     ["recently", "lately", "in the last few weeks", "最近", "这几天", "前幾周"],
