@@ -37,13 +37,18 @@ class SearchRequest:
         return is_new and self.filters.admits(self.corpus, number)
 
     def file_weight(self, entry: IndexedFile) -> float:
-        """Return what a file counts: less if it is archived, or does not hold then."""
+        """Return what a file counts: less if it is archived, or does not hold then.
+
+        Where no day is asked for, what replaced a memory stands before it, and a
+        question that names the old one by its words may ask what was before that.
+        """
         now = self.today.toordinal()
         days = self.query.days or (DayRange(now, now),)
         weight = 1.0
         if entry.archived:
             weight *= self.weights.archived
-        if not any(map(validity.held_days(entry).overlaps, days)):
+        is_replaced = not self.query.days and "superseded_by" in entry.particulars
+        if not is_replaced and not any(map(validity.held_days(entry).overlaps, days)):
             weight *= self.weights.lapsed
         return weight
 

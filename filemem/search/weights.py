@@ -47,7 +47,8 @@ class Weights:
     archived: float = 0.85
     """The factor of a memory in the archive."""
     lapsed: float = 0.5
-    """The factor of one that does not hold on the day in question."""
+    """The factor of one that does not hold on the day in question; of what was replaced
+    only where a day is asked for."""
 
     meaning: float = 0.75
     """What likeness in meaning counts, beside the best score by words."""

@@ -9,9 +9,10 @@ import pytest
 from examples import rows
 from programs import lay
 
-from filemem import Store, Toolbox
+from filemem import Store, Toolbox, index
 from filemem.index import Index
 from filemem.search.days import named_days
+from filemem.search.searching import search_files
 from filemem.store.users import StoreFolder
 
 TODAY = dt.date(2026, 11, 20)  # a Friday
@@ -455,3 +456,21 @@ def test_an_event_of_a_month_stays_true_when_the_month_is_over(tmp_path: Path) -
     assert "Rory broke" in answer
     assert "archive/" not in answer and "held until" not in answer
     assert "Rory broke" in ask(tmp_path, {}, "What happened on 20 March 2026?")
+
+
+def test_what_was_replaced_counts_no_less_than_what_was_archived(
+    tmp_path: Path,
+) -> None:
+    """Where no day is asked for: who names it may ask what was before that."""
+    ann = Store(tmp_path).user("ann")
+    text = "Bob took up archery.\n"
+    files = {
+        "archive/facts/2021-03-01-swept.md": text,
+        "archive/facts/2021-03-01-was.md": "---\nsuperseded_by: facts/2022-03-01-is.md"
+        f"\n---\n{text}",
+        "facts/2022-03-01-is.md": "Bob rows.\n",
+    }
+    lay(tmp_path / "ann", files)
+    found = search_files(index.of(ann._folder), "pre-archery Bob?", today=TODAY)
+    factors = {hit.path: hit.features.document for hit in found.hits}
+    assert len({factors[path] for path in files if "archive" in path}) == 1
