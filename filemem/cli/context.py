@@ -157,7 +157,7 @@ class Context:
                 was not agreed to.
         """
         user = self.the_user(must_exist=False)
-        if user.exists():
+        if user.exists() or self.talking:  # a talk's has begun, though it wrote nothing
             return user
         near = mistyped(user.name, self.open_store().users())
         if near and not self.new:

@@ -475,7 +475,8 @@ def test_a_store_that_is_not_there_is_asked_about(
 ) -> None:
     """Enter alone begins none where the name was given, as it may be a slip.
 
-    What is told ends its lines with whole words.
+    What is told ends its lines with whole words. What was agreed to is not asked again,
+    whatever is typed first, also where that writes nothing.
     """
     with Terminal(
         ["filemem", "chat", "--store", "memroies"], clean(tmp_path), str(tmp_path), 40
@@ -484,10 +485,13 @@ def test_a_store_that_is_not_there_is_asked_about(
         term.type(f"{answer}\r")
         term.expect("> " if made else "filemem: there is no store")
         if made:
+            term.type("/remember The mooring is at pier 7\r")
+            assert "Begin a new" not in term.expect("\n> ")
             term.type("Hello\r")
             term.expect("\n> ")
             term.type("\x04")
         assert term.end() == (0 if made else 2)
+        assert term.screen.count("New user") == made
     assert (tmp_path / "memroies").exists() == made
 
 
