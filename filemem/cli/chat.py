@@ -209,7 +209,7 @@ class Chat:
         """
         if not message.isascii():
             self._screen.message = message
-        if message.lower() in HELP_WORDS:
+        if message.lower().lstrip("/／") in HELP_WORDS:
             message = "/help"
         slash = _SLASH.fullmatch(message)
         try:

@@ -123,14 +123,19 @@ def confirmed(question: str, default: bool = False) -> bool:
     """Ask for a yes until it is yes or no; return False without a terminal."""
     if not at_terminal():
         return False
-    return click.confirm(wrapped(question, sys.stderr), default=default, err=True)
+    answers = "[Y/n]" if default else "[y/N]"
+    shown = wrapped(f"{question} {answers}:", sys.stderr)
+    return click.confirm(
+        shown, default=default, show_default=False, prompt_suffix=" ", err=True
+    )
 
 
 def choose(question: str) -> str:
     """Ask until the answer is one of the letters that the question has in brackets."""
     letters = click.Choice(re.findall(r"\[(\w)\]", question), case_sensitive=False)
-    shown = wrapped(question, sys.stdout)
-    return str(click.prompt(shown, type=letters, show_choices=False))
+    shown = wrapped(f"{question}:", sys.stdout)
+    typed = click.prompt(shown, type=letters, show_choices=False, prompt_suffix=" ")
+    return str(typed)
 
 
 def sentence(error: Exception) -> str:

@@ -485,6 +485,8 @@ def test_a_store_that_is_not_there_is_asked_about(
         term.type(f"{answer}\r")
         term.expect("> " if made else "filemem: there is no store")
         if made:
+            term.type("/帮助\r")
+            assert "/remember" in term.expect("\n> ")
             term.type("/remember The mooring is at pier 7\r")
             assert "Begin a new" not in term.expect("\n> ")
             term.type("Hello\r")
@@ -493,6 +495,18 @@ def test_a_store_that_is_not_there_is_asked_about(
         assert term.end() == (0 if made else 2)
         assert term.screen.count("New user") == made
     assert (tmp_path / "memroies").exists() == made
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_no_question_is_broken_within_its_answers(tmp_path: Path, columns: int) -> None:
+    room = -len(f"{tmp_path}/?") % columns - 4
+    name = "m" * (room % columns)
+    with Terminal(
+        ["filemem", "chat", "--store", name], clean(tmp_path), str(tmp_path), columns
+    ) as term:
+        term.expect(f"/{name}?\n[y/N]: ")
+        term.type("n\r")
+        assert term.end() == 2
 
 
 def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(
