@@ -6,7 +6,7 @@ All of it is pure: hits in, hits out.
 import datetime as dt
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from filemem.search.features import Features
@@ -165,30 +165,42 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
     return sorted(scored, key=lambda hit: (-hit.score, not hit.is_fact))
 
 
-def _by_place(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Return the best hit by its place, a fact also by its path and its sources.
+def _by_place(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
+    """Return the hits by their places, a fact also by its path and its sources.
 
-    A fact goes before all else; what retells is left out.
+    At each the facts come first, then the best; what retells is left out.
     """
-    told = {live(hit.place): hit for hit in reversed(hits) if not hit.retells}
-    for fact in reversed(hits):
-        if fact.is_fact:
-            places = (live(fact.path), live(fact.place), *fact.sources)
-            told.update(dict.fromkeys(places, fact))
+    told = defaultdict[str, list[Hit]](list)
+    for hit in sorted(hits, key=lambda hit: not hit.is_fact):
+        places = [live(hit.place)]
+        if hit.is_fact:
+            places += [live(hit.path), *hit.sources]
+        for place in () if hit.retells else dict.fromkeys(places):
+            told[place].append(hit)
     return told
 
 
-def _first_to_tell(hit: Hit, told: dict[str, Hit]) -> Hit:
+def _first_to_tell(hit: Hit, told: Mapping[str, list[Hit]]) -> Hit:
     """Return the hit itself, or what tells the same and comes before it.
+
+    Of several facts that rest on one turn, that is the one which has most of what the
+    question found in the turn: the others tell something else of it.
 
     Args:
         hit: one of those found.
         told: the others, by place.
     """
     places = hit.sources if hit.retells else (live(hit.place),)
-    first = next((told[place] for place in places if place in told), hit)
-    gives_way = hit.retells or (first.is_fact and not hit.is_fact)
-    return first if gives_way else hit
+    tellers = next((told[place] for place in places if place in told), [hit])
+    facts = [one for one in tellers if one.is_fact]
+    if hit.is_fact or not (facts or hit.retells):
+        return hit
+    found = hit.features.parts
+
+    def shared(fact: Hit) -> float:
+        return sum(found.get(word, 0.0) for word in fact.held & hit.held)
+
+    return max(facts or tellers, key=shared)
 
 
 # -- their order --------------------------------------------------------------------

@@ -524,6 +524,27 @@ def test_a_turn_is_found_by_what_the_fact_that_rests_on_it_does_not_say(
     assert said not in "\n".join(ask(tmp_path, files, "Porto"))
 
 
+def test_of_two_facts_of_one_turn_that_answers_which_says_what_was_found_in_it(
+    tmp_path: Path,
+) -> None:
+    """Not the one that holds a rare word of the question which the turn lacks."""
+    source = f"{TEA}:1"
+    said = "Guida came by train for a week, and she eats no beef, mind you."
+    beef = "facts/2026/2026-03-14-beef.md"
+    train = "facts/2026/2026-03-15-train.md"
+    files = {
+        TEA: talk(said, "Good to know."),
+        beef: fact("Guida eats no beef.", source=source),
+        train: fact("Guida came from Lisbon, Portugal.", source=source),
+    }
+    lines = ask(
+        tmp_path,
+        files,
+        "Does Guida from Lisbon, Portugal eat beef when she comes by train for a week?",
+    )
+    assert paths(lines)[0] == beef
+
+
 def test_a_persons_own_line_of_the_profile_is_shown_beside_a_fact(
     tmp_path: Path,
 ) -> None:
