@@ -71,6 +71,8 @@ class TurnState:
         streamed: the pieces of the answer so far.
         spoken: the texts of the model's replies.
         worked: the replies with calls, and what the tools answered.
+        requests: that were made to the model.
+        tokens: that these took, as the endpoint reports them.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class TurnState:
         self.streamed: list[str] = []
         self.spoken: list[str] = []
         self.worked: Messages = []
+        self.requests = 0
+        self.tokens = 0
 
     def tell(self, event: Event) -> None:
         """Have the listener hear something, and note the text."""
@@ -454,6 +458,8 @@ class Conversation:
             ask = functools.partial(ask, tool_choice="none")
         reply = ask(messages, tools, turn.stream)
         self.user.tell("requested", 1, *reply.usage)
+        turn.requests += 1
+        turn.tokens += sum(reply.usage)
         if reply.notice:
             turn.tell(Notice(reply.notice))
         if reply.text.strip():

@@ -21,7 +21,7 @@ from filemem.cli.output import (
     wrapped,
 )
 from filemem.store.paths import when_of
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import counted, escape_controls, one_line
 
 EVENTS = {Text: "text", ToolCalled: "call", Notice: "notice"}  # as a script has them
 WORKING = ("looking …", "在查 …")  # a sign of work until the answer begins
@@ -51,7 +51,7 @@ class Screen:
     Args:
         talk: the conversation.
         form: of an answer: text for a person, or one JSON object an event.
-        verbose: show each tool call, and what stood beside the message.
+        verbose: show each tool call, what stood beside the message, and the tokens.
 
     Attributes:
         message: the last one, whose language the answers are in.
@@ -107,8 +107,12 @@ class Screen:
         self._end_stream()
         if not self._live:
             say(answer)
-        if self._verbose and self._talk.turn.recalled:
-            self.aside(f"Beside the message: {', '.join(self._talk.turn.recalled)}")
+        turn = self._talk.turn
+        if self._verbose and turn.recalled:
+            self.aside(f"Beside the message: {', '.join(turn.recalled)}")
+        if self._verbose and turn.tokens:
+            sent = counted(turn.requests, "request")
+            self.aside(f"{sent}, {turn.tokens:,} tokens")
         for place, number in self._numbers.items():
             self.aside(f"[{number}] {self._source(place)}")
 

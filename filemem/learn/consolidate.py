@@ -171,7 +171,11 @@ class Reading:
                 yield from self._read_batch(batch)
         except ModelError as error:
             self.error = f"{error} What was not read yet waits."
-        took = Applied(error=self.error)
+        took = Applied(
+            error=self.error,
+            requests=self.requests,
+            tokens=self.tokens,
+        )
         if self.tokens:
             sent = f"{counted(self.requests, 'request')}, {self.tokens:,} tokens"
             took = took.with_notes([f"{self.model.name}: {sent}"])

@@ -30,12 +30,16 @@ class Applied:
         paths: the paths that changed.
         notes: sentences for the person.
         error: why the model read no further, where it failed and the rest waits.
+        requests: that were made to a model.
+        tokens: that these took, as the endpoint reports them.
     """
 
     decisions: list[Decision] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: str = ""
+    requests: int = 0
+    tokens: int = 0
 
     def plus(self, other: "Applied") -> "Applied":
         """Return this with what else was done, and the last error, if any.
@@ -51,6 +55,8 @@ class Applied:
             self.paths + paths,
             self.notes + other.notes,
             other.error or self.error,
+            self.requests + other.requests,
+            self.tokens + other.tokens,
         )
 
     def with_notes(self, notes: Iterable[str]) -> "Applied":
@@ -124,6 +130,8 @@ class Applied:
             "facts": [_as_json(one) for one in self.decisions],
             "notes": [*filter(None, [*self.notes, self.error])],
             "waits": bool(self.error),
+            "requests": self.requests,
+            "tokens": self.tokens,
         }
         return JobDone(
             job="consolidate",

@@ -372,6 +372,7 @@ def test_escape_codes_in_memories_and_answers_are_spelt_out(
     assert done.stdout == spelt
     told = 'open {"path": "facts/hostile.md"} -> facts/hostile.md 1 line\n'
     assert done.stderr.startswith(f"{told}Beside the message: facts/")
+    assert re.search(r"^\d requests?, \d+ tokens$", done.stderr, re.MULTILINE)
 
 
 def test_one_message_prints_the_answer_alone(

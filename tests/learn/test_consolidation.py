@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 from reader import Reader, note
 from scripted_server import ScriptedServer, fail, say
 
-from filemem import FilememError, Store
+from filemem import FilememError, Store, jobs
 from filemem.chat.core_memory import core_memory
 from filemem.learn import consolidate, proposals
 from filemem.learn.outcome import Applied
@@ -104,6 +104,14 @@ def test_several_conversations_go_into_one_request_each_under_its_day_and_are_re
         assert shown in reader.told[0]
     assert remembered(user, JULY, reader) == [] and len(reader.told) == 1
     assert waiting(user) == 0
+
+
+def test_a_run_says_for_scripts_what_it_took(user: Folder) -> None:
+    """Each request with the tokens that the endpoint reports."""
+    talk(user, MAY, "I live in Ghent.", "Nice.")
+    done = jobs.consolidate(user, JULY, Reader(GHENT)).facts
+    assert (done["requests"], done["tokens"]) == (1, 2)
+    assert [one["action"] for one in done["facts"]] == ["add"]
 
 
 def test_every_turn_is_sent_and_more_than_a_request_holds_goes_into_the_next(
