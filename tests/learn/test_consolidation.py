@@ -110,7 +110,7 @@ def test_a_run_says_for_scripts_what_it_took(user: Folder) -> None:
     """Each request with the tokens that the endpoint reports."""
     talk(user, MAY, "I live in Ghent.", "Nice.")
     done = jobs.consolidate(user, JULY, Reader(GHENT)).facts
-    assert (done["requests"], done["tokens"]) == (1, 2)
+    assert (done["requests"], done["tokens"]) == (1, 1_100)
     assert [one["action"] for one in done["facts"]] == ["add"]
 
 
