@@ -63,6 +63,8 @@ class ReadFile(NamedTuple):
     changed: int
 
 
+OTHER_FORMS = (ValueError, TypeError, LookupError, AttributeError)
+"""What a line of another form raises where it is taken in."""
 NOT_READ = ReadFile(0, "", 0)
 """Stands for a file of which not all was read."""
 
@@ -145,7 +147,7 @@ class LearnLog:
                 self._start_over()
             for entry in added.entries:
                 # A line of another form says nothing.
-                with contextlib.suppress(ValueError, TypeError, LookupError):
+                with contextlib.suppress(*OTHER_FORMS):
                     self._take_in(entry)
 
     def add(self, entries: list[dict[str, Any]]) -> None:
