@@ -17,7 +17,7 @@ from filemem.search.query import QueryWord
 from filemem.search.search_request import SearchRequest
 from filemem.text.dayrange import DayRange
 
-MAX_FILES = 40  # whose passages are ranked, and of the best of these as many read
+MAX_FILES = 45  # whose passages are ranked, and of the best of these as many read
 FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it
 
 Values = dict[int, float]  # by passage, or by the first one of a file
