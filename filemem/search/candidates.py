@@ -18,6 +18,7 @@ from filemem.search.search_request import SearchRequest
 from filemem.text.dayrange import DayRange
 
 MAX_FILES = 45  # whose passages are ranked, and of the best of these as many read
+LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
 FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it
 
 Values = dict[int, float]  # by passage, or by the first one of a file
@@ -60,7 +61,8 @@ class Candidates:
 def find_candidates(request: SearchRequest, max_files: int) -> Candidates:
     """Find the files whose passages promise an answer, `max_files` at most."""
     occurrences = [look_up(request, word) for word in request.query.words]
-    query_weight = sum(found.weight for found in occurrences if found.exact) or 1.0
+    known = sum(found.weight for found in occurrences if found.exact)
+    query_weight = max(LEAST_QUERY_WEIGHT, known)
     promising = _promising_files(request, occurrences, query_weight, max_files + 1)
     are_all = not any(
         _answers(request, entry, occurrences) for entry in promising[max_files:]
