@@ -69,7 +69,11 @@ def init_command(call: Context, folder: str | None, with_git: bool) -> Output:
         for home in _repositories(root, names):
             yield from set_up(home, (names or [login_name()])[0], call.now)
     if begins:
-        yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
+        who = ""
+        if not (call.user or login_name()):
+            who = " --user NAME"
+        fact = "'Prefers oolong tea.'"
+        yield f"Next: filemem chat{who}, or filemem remember{who} {fact}"
 
 
 def _repositories(root: str, users: list[str]) -> list[str]:

@@ -15,12 +15,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.git.commits import commit_message
-from filemem.git.history import LOGS, RENAMED, History
+from filemem.git.history import LOGS, RENAMED, History, changes_in
+from filemem.git.repository import MACHINE, Repository
 from filemem.store import files
 from filemem.store.users import folder_name
 from filemem.text.plain import first_few
 
+BEGINS = "Begin to keep these memories in git"
 RECOVERED = "Keep what jobs had written before git could commit it"
+BEGUN = "filemem-begun"  # in git's folder, until the first commit on the memories
 NOTES = "jobs"  # the folder in the bookkeeping with a note for each job at work
 NOTE_HEADING = "These files differed from the last commit before a job began:"
 
@@ -53,13 +56,54 @@ def commit_paths(
     return waiting
 
 
+def finish(
+    repository: Repository,
+    prefix: str,
+    at: dt.datetime,
+    author: str = MACHINE,
+) -> int:
+    """Make the first commit on a folder that is being set up.
+
+    Nothing is committed if none is being set up, or somebody has committed it since.
+
+    Args:
+        repository: that holds the folder.
+        prefix: the folder's path in it.
+        at: the moment of the commit.
+        author: of the commit.
+
+    Returns:
+        How many files it has.
+    """
+    begun = os.path.join(repository.git_dir, BEGUN)
+    if not os.path.lexists(begun):
+        return 0
+    chosen = list[str]()
+    repository.require_branch()
+    with repository.lock():
+        if not repository.has_folder(prefix):
+            message = commit_message(BEGINS, {})
+            for path in changes_in(repository, prefix):
+                chosen.append(os.path.join(prefix, path))
+            repository.commit(chosen, message, at, author=author)
+    with contextlib.suppress(NotFound):
+        files.delete(begun)
+    return len(chosen)
+
+
 def recover(history: History) -> None:
     """Commit what jobs that were cut off have left, as their notes tell.
 
-    Raises FilememError, and then the notes stay.
+    So is what was to be committed as git was set up. Raises FilememError, and then the
+    notes stay.
     """
+    root = history.managed_root
+    if root:
+        repository = history.repository
+        prefix = root.removeprefix(repository.root).strip("/")
+        finish(repository, prefix, dt.datetime.now())
     place = history.folder.bookkeeping(NOTES)
-    if not history.managed_root or not os.path.isdir(place):
+    if not root or not os.path.isdir(place):
         return
     written: set[str] = set()
     notes: list[str] = []

@@ -77,6 +77,11 @@ class Repository(Git):
         )
         return result.stdout.decode().strip()
 
+    def has_folder(self, path: str) -> bool:
+        """Say whether the last commit has a folder, '' for the top."""
+        found = self.call("rev-parse", "--quiet", "--verify", f"HEAD:{path}")
+        return found.code == 0
+
     def branch(self) -> str:
         """Return the branch that HEAD is on, or '' if it is detached."""
         result = self.call("symbolic-ref", "--quiet", "--short", "HEAD")

@@ -4,8 +4,8 @@ import datetime as dt
 import os
 
 from filemem.errors import FilememError
-from filemem.git.commits import commit_message
 from filemem.git.history import ATTRIBUTES, IGNORE, changes_in
+from filemem.git.job_frame import BEGUN, finish
 from filemem.git.repository import Repository, find_dot_git, read_text
 from filemem.store import files
 from filemem.text.plain import first_few
@@ -46,18 +46,19 @@ def set_up(folder: str, person: str, at: dt.datetime) -> list[str]:
             f"{folder} is ignored by {repository.root}/.gitignore; "
             "remove that line first."
         )
+    prefix = root.removeprefix(repository.root).strip("/")
+    begins = not repository.has_folder(prefix)
+    if begins:
+        files.write(os.path.join(repository.git_dir, BEGUN), b"")
     added = _add_lines(os.path.join(root, ".gitignore"), IGNORE)
     added += _add_lines(os.path.join(root, ".gitattributes"), ATTRIBUTES)
     done += added
-    prefix = root.removeprefix(repository.root).strip("/")
-    chosen = [os.path.join(prefix, path) for path in changes_in(repository, prefix)]
-    if repository.call("rev-parse", "--quiet", "--verify", f"HEAD:{prefix}").code:
-        message = commit_message("Begin to keep these memories in git", {})
-        with repository.lock():
-            repository.commit(chosen, message, at, author=_owner(repository, person))
-        done.append(f"Committed {len(chosen):,} files.")
+    if begins:
+        count = finish(repository, prefix, at, _owner(repository, person))
+        done.append(f"Committed {count:,} files.")
     elif added:
-        done.append(f"Left for you to commit: {first_few(chosen)}.")
+        waiting = [os.path.join(prefix, one) for one in changes_in(repository, prefix)]
+        done.append(f"Left for you to commit: {first_few(waiting)}.")
     return done or [f"{folder} is set up for git already; nothing was changed."]
 
 
@@ -72,7 +73,11 @@ def _add_lines(path: str, lines: tuple[str, ...]) -> list[str]:
 
 
 def _owner(repository: Repository, person: str) -> str:
-    """Return the person as git knows them, else by the name of their folder."""
-    name = repository.setting("user.name") or person
+    """Return the person as git knows them, else by the name of their folder.
+
+    Git takes no name that is empty without its signs.
+    """
+    person = person or "filemem"
+    name = repository.setting("user.name").strip(" .,:;<>\"'\\") or person
     email = repository.setting("user.email") or f"{person}@localhost"
     return f"{name} <{email}>"

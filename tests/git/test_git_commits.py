@@ -254,6 +254,39 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     assert git(where, "status", "--short") == ""
 
 
+def test_what_init_could_not_commit_is_committed_by_the_next_job(
+    tmp_path: Path,
+) -> None:
+    """What a person has committed of it themselves meanwhile stays theirs."""
+    for name in ("mine", "theirs"):
+        where = tmp_path / name
+        lay(where, {"mara/facts/own.md": "By hand.\n"})
+        git(where, "init", "-q", "-b", "main")
+        lay(where, {".git/refs/heads/main.lock": ""})
+        failed = filemem("init", where, "--git")
+        assert failed.returncode == 2 and "main.lock" in failed.stderr
+        (where / ".git/refs/heads/main.lock").unlink()
+        expected = ["Begin to keep these memories in git", "Remember: Has a dog."]
+        if name == "theirs":
+            git(where, "add", "-A"), git(where, "commit", "-qm", "All of it")
+            expected[0] = "All of it"
+        filemem("--store", where, "remember", "Has a dog.")
+        subjects = git(where, "log", "--format=%s", "--reverse").split("\n")
+        assert subjects == expected
+        assert git(where, "status", "--short", "-uall") == ""
+
+
+def test_who_has_no_name_of_their_own_can_set_up_git(tmp_path: Path) -> None:
+    """Neither git knows them, nor is the login's name that of a person."""
+    env = clean(tmp_path, LOGNAME="assistant", USER="assistant")
+    git(tmp_path, "config", "--file", ".gitconfig", "user.name", " . ")
+    done = filemem("init", "--git", env=env, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "--user NAME" in done.stdout
+    authors = git(tmp_path / "memory_store", "log", "--format=%an <%ae>")
+    assert authors == "filemem <filemem@localhost>"
+
+
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
     """The fact is kept and found, and one line says what is missing.
 
