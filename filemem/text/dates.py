@@ -41,16 +41,6 @@ _NUMBER = re.compile(r"\d|月")
 _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 # The name of a file that is cited: its words are of its own day.
 _CITED = re.compile(r"(?<=/\d{4}-\d\d-\d\d)-[^\s/]+?\.(?:md|ya?ml|txt)\b")
-# A time of the day behind a date, or in front of it; and what makes a date a border.
-_AT = re.compile(
-    r",?\s?T?(?:at )?\d{1,2}(?:[:：]\d\d|(?:[.:]\d\d)? ?[ap]\.?m\b)"
-    r"|[上下中晚早清凌]?[上午晨]?[\d一二三四五六七八九十两]{1,3}[点點]",
-    re.IGNORECASE,
-)
-_AT_BEFORE = re.compile(
-    r"\b\d{1,2}(?::\d\d|(?::\d\d)? ?[ap]\.?m\.?)(?: on|,)? $", re.IGNORECASE
-)
-_BORDER = re.compile(r"(?:\b(?:until|till|from|since) |[从從到至自])$", re.IGNORECASE)
 _OPENED = re.compile(
     r"\b(?:in|on|the|since|until|from|by|before|after|\s)*", re.IGNORECASE
 )
@@ -104,10 +94,13 @@ def _is_spelt_out(text: str, one: Mention, following: Mention) -> bool:
     if not is_date or between not in ("", "(", "（", ",", "，"):
         return False
     length = one.span.end - one.span.start
-    if following.span.end - following.span.start > length + MONTHS_DIFFER:
+    other_length = following.span.end - following.span.start
+    if other_length > length + MONTHS_DIFFER:
         return False
-    written = text[following.start : following.end]
-    return between not in (",", "，") or str(following.span.start.year) in written
+    if between in (",", "，"):
+        written = text[following.start : following.end]
+        return str(following.span.start.year) in written
+    return True
 
 
 def _is_quoted(text: str, start: int) -> bool:
@@ -170,7 +163,7 @@ def settled(text: str, today: date) -> Iterator[Span]:
     out. *At Christmas* and *in May* say too little.
     """
     for mention in mentioned(text, today):
-        if _is_settled(mention, text, today):
+        if is_settled(mention, text, today):
             yield nearest(mention, today)
 
 
@@ -188,7 +181,7 @@ def dates_in(text: str, today: date) -> Iterator[Span]:
     for mention in mentioned(text, today):
         span = nearest(mention, today)
         is_date = not mention.relative or span.start > today
-        if is_date and _is_settled(mention, text, today):
+        if is_date and is_settled(mention, text, today):
             yield span
 
 
@@ -203,7 +196,7 @@ def _has_any(text: str, part: str) -> bool:
     return any(cue in lowered for cue in tables.parts("dates.txt")[part].split())
 
 
-def _is_settled(mention: Mention, text: str, today: date) -> bool:
+def is_settled(mention: Mention, text: str, today: date) -> bool:
     """Tell whether a mention settles which day it is, or which few.
 
     Args:
@@ -218,23 +211,6 @@ def _is_settled(mention: Mention, text: str, today: date) -> bool:
         return True
     is_day = _NAMES_A_DAY.search(text, mention.start, mention.end) is not None
     return is_day and not mention.relative
-
-
-def appointment(text: str, today: date) -> date | None:
-    """Return the day of an appointment: the one day to come that a text names, with a
-    time of the day beside it.
-
-    A day without one may as well end what holds until then, or begin what holds since.
-    """
-    found = mentioned(text, today)
-    if len(found) != 1 or not _is_settled(found[0], text, today):
-        return None
-    before = text[: found[0].start]
-    has_time = _AT.match(text, found[0].end) or _AT_BEFORE.search(before)
-    span = nearest(found[0], today)
-    if not has_time or _BORDER.search(before) or not today <= span.start == span.end:
-        return None
-    return span.start
 
 
 def nearest(mention: Mention, today: date) -> Span:
