@@ -21,7 +21,8 @@ from filemem.store.gate import Gate
 from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import Memory
 from filemem.store.paths import Kind, live
-from filemem.text.appointments import appointment, parse_bound
+from filemem.text.appointments import appointment
+from filemem.text.dates import parse_bound
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
 
