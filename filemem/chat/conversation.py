@@ -162,7 +162,7 @@ class Conversation:
         """Keep what the message asks to be remembered, and answer it.
 
         Without a model the best passages are the answer, and one line says so where
-        none of them holds it.
+        there are none.
         """
         if not self.offline:
             turn.notice = self._keep_fact(turn.said)
@@ -171,7 +171,7 @@ class Conversation:
         found = self._quoted(turn.said)  # before a fact is kept, which is no answer
         turn.notice = self._keep_fact(turn.said)
         parts = [turn.notice]
-        if not found.is_held and not turn.notice:
+        if not found.text and not turn.notice:
             nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
             parts.append(said_to(turn.said.text, nothing))
         if found.is_held or not turn.notice:

@@ -10,7 +10,10 @@ from filemem.text import terms
 from filemem.tools import render
 
 FOUND = ("From your memories:", "在記憶裡找到：")
-NEAREST = ("The nearest:", "最接近的：")
+NEAREST = (
+    "Nothing that I found has all of these words; the nearest:",
+    "沒有找到含有全部詞語的記憶；最接近的：",
+)
 NOTHING = (
     "I found nothing that holds this; your message is kept.",
     "記憶裡沒有找到相關內容；這句話已經保存。",
@@ -30,7 +33,7 @@ OFF_THE_RECORD = (
 )
 OWN_BEGINNINGS = tuple(  # of what is said of the memory, and so quoted to nobody
     said.partition("{}")[0]
-    for english, chinese in (FOUND, NOTHING, NOTHING_KEPT, KEPT)
+    for english, chinese in (FOUND, NEAREST, NOTHING, NOTHING_KEPT, KEPT)
     for said in (english, chinese, terms.simplified(chinese))
 )
 _REMEMBER = re.compile(  # matched with simplified characters
