@@ -20,11 +20,11 @@ from filemem.errors import NotFound
 from filemem.learn import proposals, remember
 from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
+from filemem.overview.checks import faults
 from filemem.store.facts import page
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE, Kind, kind_of
-from filemem.store.problems import problems_of
 from filemem.store.usage import note_use
 from filemem.text.plain import one_line
 
@@ -217,6 +217,6 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
         editor += f" +{line}"
     click.edit(filename=user.absolute(where), editor=editor)
     note_use(user, call.now.date())
-    problems = problems_of(parse(where, user.read(where)))
+    problems = faults(user, parse(where, user.read(where)))
     yield from map(str, problems)
     return int(bool(problems))

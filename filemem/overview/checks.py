@@ -71,6 +71,12 @@ def problems(
     return sorted(found)
 
 
+def faults(folder: Folder, memory: Memory) -> list[Problem]:
+    """Return the problems of one memory, what it refers to among them."""
+    references = _References(folder, folder.paths())
+    return [*problems_of(memory), *references.problems(memory)]
+
+
 def _long_profile(folder: Folder) -> Iterator[Problem]:
     """Yield the profile, if it is longer than prompts have room for.
 

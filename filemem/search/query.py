@@ -19,6 +19,7 @@ _LIGHT_WORDS = (
     "happen involve kind type way thing sort example number list name anything "
     "something remember remind many much 事 做 干 要 开始"
 )
+_ASKED = frozenset("是有多少几")  # for a number, which stands in their place
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces: in `Ann和Ben` 和 is none
 _WORD = re.compile(f"{_LETTER}+")
 _ASKING = re.compile("|".join(sorted(terms.ASKING, key=len, reverse=True)))
@@ -41,8 +42,8 @@ class QueryWord:
         stem: what it is compared by.
         weight: what it counts, of a word in full.
         alternatives: stems that may stand for it.
-        is_context: it belongs to a date or names the person asked about, which no
-            passage need repeat to answer.
+        is_context: it belongs to a date, names the person asked about or asks for a
+            number, which no passage need repeat to answer.
         is_light: any question may contain it.
     """
 
@@ -150,7 +151,8 @@ def _content_words(text: str, weights: Weights) -> Iterator[QueryWord]:
             if is_light:
                 weight *= weights.lesser_word
             others = terms.related(token)
-            yield QueryWord(token, stem, weight, others, is_light=is_light)
+            is_asked = _ASKED.issuperset(token)
+            yield QueryWord(token, stem, weight, others, is_asked, is_light)
 
 
 def _without_ornament(words: list[QueryWord]) -> list[QueryWord]:

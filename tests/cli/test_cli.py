@@ -372,6 +372,9 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
     broken = 'printf -- "---\\npinned: maybe\\n---\\n" > "$2"'
     editor.write_text(f'#!/bin/sh\necho "$@" > args\n{broken}\n')
     editor.chmod(0o755)
+    renamed = shell(home, f"filemem edit {FACT}", EDITOR="sed -i s/ropes/knots/")
+    assert renamed.returncode == 1
+    assert "tea-on-the-knots.md:7, which does not exist" in renamed.stdout
     done = shell(home, f"filemem edit {FACT}:3", EDITOR="vi")
     assert (home / "args").read_text() == f"+3 {home}/memory_store/mara/{FACT}\n"
     assert done.stdout == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
