@@ -47,7 +47,9 @@ class KnownMemories:
         self.folder = folder
         self._log = log
         self._owner = display(folder.person)
-        self._has_others = False
+        self._is_whole = False  # whether all were read
+        self._has_others = False  # or those that the program has not written
+        self._seen: set[str] = set()  # what was read, or is as a decision says
         self._stats: list[Stat] = []  # of the files as they were read last
         self._memories: dict[str, Memory] = {}
         self._paths: dict[tuple[str, str], str] = {}  # by kind and letters
@@ -60,8 +62,9 @@ class KnownMemories:
         What was read of an unchanged file is kept with the folder.
         """
         stats = sorted(self.folder.files(*DISTILLED))
-        if stats == self._stats:
+        if self._is_whole and stats == self._stats:
             return self
+        self._is_whole = True
         self._stats = stats
         self._memories = {}
         self._paths = {}
@@ -82,6 +85,7 @@ class KnownMemories:
     def read(self, path: str) -> Memory | None:
         """Return a memory as it is on disk now; None where it is none any more."""
         self._memories.pop(path, None)
+        self._seen.add(path)
         memory = self.folder.find(path)
         if memory:
             self._put(path, memory)
@@ -108,7 +112,7 @@ class KnownMemories:
             The memory as it is on disk now; None if there is none.
         """
         said = letters(text)
-        named = [] if self._stats else self._named(kind, text)
+        named = [] if self._is_whole else self._named(kind, text)
         for path in (self._paths.get((kind, said), ""), *named):
             memory = self.read(path)
             if memory and letters(memory.statement) == said:
@@ -116,7 +120,7 @@ class KnownMemories:
         return None
 
     def _named(self, kind: str, text: str) -> list[str]:
-        """Return the program's files with the name of a memory that says this.
+        """Return the program's files that are not read yet, with the name of this.
 
         What other hands have written is read first, whatever its name.
 
@@ -129,12 +133,14 @@ class KnownMemories:
             kept = self.folder.cached.setdefault("known", {})
             kept.update(self._read_all(self._log.others(*DISTILLED)))
         name = facts.name(kind, text, dt.date.min, self._owner)
-        return self._log.named(name)
+        named = self._log.named(name)
+        return [path for path in named if path not in self._seen]
 
     def note(self, decision: Decision) -> None:
         """Know what became of a claim."""
-        if decision.action is Action.ADD and not self._stats:
+        if decision.action is Action.ADD and not self._is_whole:
             claim = decision.claim
+            self._seen.add(decision.path)
             self._paths[claim.kind, letters(claim.text)] = decision.path
         elif decision.action not in WAITING:
             ended = decision.replaces

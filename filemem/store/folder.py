@@ -388,9 +388,10 @@ class Folder:
             wanted: the path and the text of each.
         """
         pages: dict[str, bytes] = {}
+        untried: dict[str, Iterator[str]] = {}  # names for each path
         with self.locked():
             for path, text in wanted:
-                names = numbered(path)
+                names = untried.setdefault(path, numbered(path))
                 free = next(one for one in names if self._is_free(one, pages))
                 if isinstance(text, str):
                     text = text.encode("utf-8", "replace")
