@@ -195,6 +195,13 @@ def test_the_pictures_show_what_the_commands_print_now() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_nothing_is_installed_from_where_nothing_is_published() -> None:
+    """What `pip install` names is the clone, until the day of publication."""
+    named = re.findall(r"pip install (?:-\S+ )*'?(\S)", README)
+    assert len(named) >= 3
+    assert set(named) == {"."}
+
+
 def test_the_commands_of_contributing_work() -> None:
     """Its set-up is that of the README's tests; those that take no minutes run."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
