@@ -254,6 +254,8 @@ def _matches(
     is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     session = scores.session.get(entry.first, 0.0) / scores.query_weight
     document = request.file_weight(entry)
+    in_memory = (found.weight for found in scores.words if found.exact)
+    known = sum(in_memory) / scores.query_weight
     days = request.query.days
     is_told = bool(days) and tells_of(entry, days)
     naming = request.passages_naming(entry)
@@ -273,7 +275,7 @@ def _matches(
         length = 0.0
         follows_question = 0.0
         if is_among_people:
-            length = -weights.length * math.log1p(corpus.lengths[number])
+            length = -weights.length * known * math.log1p(corpus.lengths[number])
             if _follows_question(request, entry, number):
                 follows_question = weights.follows_question
         features = Features(

@@ -67,6 +67,14 @@ NOTHING = (
 )
 
 
+def test_a_fact_is_still_found_once_a_chat_has_asked_for_it(mara: Life) -> None:
+    """Where all that is kept has its word, which is worth little then, its length does
+    not take off more."""
+    mara.run("remember", "Mein Vélo heißt Fünfgang")
+    mara.say("wie heisst mein velo")
+    assert "6  Mein Vélo heißt Fünfgang" in mara.run("search", "velo")
+
+
 @pytest.mark.parametrize(
     ("told", "asked", "quote", "day"),
     [
