@@ -41,6 +41,7 @@ _NUMBER = re.compile(r"\d|月")
 _ASCII_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 # The name of a file that is cited: its words are of its own day.
 _CITED = re.compile(r"(?<=/\d{4}-\d\d-\d\d)-[^\s/]+?\.(?:md|ya?ml|txt)\b")
+_BEFORE_A_DATE = " \t[(（【>*•-"  # on a line that begins with one
 _OPENED = re.compile(
     r"\b(?:in|on|the|since|until|from|by|before|after|\s)*", re.IGNORECASE
 )
@@ -70,7 +71,9 @@ def mentioned(text: str, today: date) -> tuple[Mention, ...]:
         with contextlib.suppress(ValueError, OverflowError):  # 31 February, year 0
             mention = READERS[expression.reader](expression)
         if mention and mention.span.start <= mention.span.end:
-            is_annotated = mention.annotated and not _is_quoted(text, mention.start)
+            is_annotated = mention.annotated and not (
+                _is_quoted(text, mention.start) or _is_dated(text, mention, found)
+            )
             found.append(replace(mention, annotated=is_annotated))
     for place, (one, other) in enumerate(pairwise(found)):
         if _is_spelt_out(plain, one, other):
@@ -101,6 +104,25 @@ def _is_spelt_out(text: str, one: Mention, following: Mention) -> bool:
         written = text[following.start : following.end]
         return str(following.span.start.year) in written
     return True
+
+
+def _is_dated(text: str, mention: Mention, earlier: list[Mention]) -> bool:
+    """Tell whether its line begins with a day or month, as what was pasted of another.
+
+    Args:
+        text: in which it stands.
+        mention: an expression.
+        earlier: those before it.
+    """
+    line = text.rfind("\n", 0, mention.start) + 1
+    for first in earlier:
+        if first.start >= line:
+            above = text[line : first.start].strip(_BEFORE_A_DATE)
+            days = first.span.end - first.span.start
+            year = str(first.span.start.year)
+            has_year = year in text[first.start : first.end]
+            return not above and has_year and days.days <= MAX_SPAN_DAYS
+    return False
 
 
 def _is_quoted(text: str, start: int) -> bool:

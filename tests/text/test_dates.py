@@ -102,10 +102,14 @@ yesterday [image: a dog] | yesterday [7 May 2023] [image: a dog]
 a week ago yesterday | a week ago [1–7 May 2023] yesterday
 "Done." She left yesterday | "Done." She left yesterday [7 May 2023]
 我上周一共跑了三次 | 我上周[2023年5月1日–7日]一共跑了三次
+In 2022 we met, yesterday we wed | In 2022 we met, yesterday [7 May 2023] we wed
 下周一定去，上周六回来 | 下周[2023年5月15日–21日]一定去，上周六[2023年5月6日]回来
 """.strip().splitlines()
 
 UNANNOTATED = """
+等一下周末再说，了解一下月薪，问一下周一开不开，线下周五，乡下月底，日本月薪
+2022-03 阿坤: 我下个月回武汉
+[2022-03-05 10:22] Ann: see you tomorrow
 today, tonight, this week, this month, this summer, now
 I saw her on Friday, we fly on 20 April, let's talk on Saturday, Oct 7 at 3pm, 10月3号
 7 May 2023, in May, summer 2022
