@@ -214,7 +214,7 @@ def in_order(hits: Sequence[Hit], today: dt.date, weights: Weights) -> list[Hit]
     and plans are read in the order of their days. Last, as nothing may come between the
     two, what replaced a memory goes before it.
     """
-    newest_first = put_newest_first(hits, weights)
+    newest_first = put_facts_first(put_newest_first(hits, weights), weights)
     return put_current_first(put_in_order_of_days(newest_first, today))
 
 
@@ -234,6 +234,32 @@ def put_newest_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
     equal.sort(key=lambda hit: hit.features.day, reverse=True)
     equal.sort(key=lambda hit: hit.features.role != role)
     return [*equal, *others]
+
+
+def put_facts_first(hits: Sequence[Hit], weights: Weights) -> list[Hit]:
+    """Return the hits, facts worth their room before an assistant and who only asks.
+
+    An assistant's answer to that question may quote what a fact said before it was
+    mended. What stands behind the last of these facts stays there.
+
+    Args:
+        hits: in their order.
+        weights: what a fact must have.
+    """
+    best: Hit | None = None
+    end = 0
+    for place, hit in enumerate(hits, 1):
+        if _is_aside(hit):
+            continue
+        best = best or hit
+        if hit.is_fact and not _is_weak(hit, best, weights):
+            end = place
+    return sorted(hits[:end], key=_is_aside) + list(hits[end:])
+
+
+def _is_aside(hit: Hit) -> bool:
+    """Say whether an assistant said it, who is not asked for, or it only asks."""
+    return hit.is_echo or hit.features.role < 1
 
 
 def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:

@@ -67,6 +67,16 @@ NOTHING = (
 )
 
 
+def test_a_mended_fact_stands_before_the_chat_that_quoted_it(mara: Life) -> None:
+    """Also where the question has a word that the fact lacks."""
+    mara.run("remember", "Oma Hilde is 91")
+    assert "91" in mara.say("how old is oma hilde")
+    fact = mara.home / next(iter(mara.kept()))
+    fact.write_text(fact.read_text().replace("91", "92"))
+    found = mara.run("search", "how old is oma hilde")
+    assert 0 < found.find("92") < found.find("how old is oma hilde")
+
+
 def test_a_fact_is_still_found_once_a_chat_has_asked_for_it(mara: Life) -> None:
     """Where all that is kept has its word, which is worth little then, its length does
     not take off more."""
