@@ -77,13 +77,7 @@ class AgentWork:
         ]
         texts.append(text_at(given, "plan"))
         if self.tool_of(part) in _QUESTION_TOOLS:
-            returned = decoded(result)
-            answers = as_dict(dig(returned, "answers"))
-            notes = as_dict(dig(returned, "annotations"))  # an answer may be a note
-            for question in answers | notes:
-                one = answers.get(question)
-                texts.append(content_text(dig(one, "answers") or one))
-                texts.append(text_at(notes, question, "notes"))
+            texts += _answered(result)
         return texts
 
     def told(self, part: Part, at: datetime | None) -> list[ImportedTurn]:
@@ -133,6 +127,26 @@ class AgentWork:
 def _id(part: Part) -> str:
     """Return the id that a call of a tool and its result have in common."""
     return first_text(part, "call_id", "tool_use_id", "id")
+
+
+def _answered(result: object) -> list[str]:
+    """Return what a person answered to an agent's questions.
+
+    Each answer is what they chose, then the note that they added; a note may stand
+    without a choice.
+
+    Args:
+        result: what the tool that asked returned, or its JSON.
+    """
+    returned = decoded(result)
+    choices = as_dict(dig(returned, "answers"))
+    notes = as_dict(dig(returned, "annotations"))
+    texts = list[str]()
+    for question in choices | notes:
+        choice = choices.get(question)
+        texts.append(content_text(dig(choice, "answers") or choice))
+        texts.append(text_at(notes, question, "notes"))
+    return texts
 
 
 def _given(call: Part) -> Any:
