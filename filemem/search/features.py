@@ -4,6 +4,7 @@ A word that a passage lacks counts when a neighbour in the same file has it: peo
 answer without repeating the question.
 """
 
+import functools
 import heapq
 import itertools
 import math
@@ -115,6 +116,20 @@ class WordScores:
     query_weight: float
     total: Values
     session: Values
+
+    @functools.cached_property
+    def found_share(self) -> float:
+        """The share of the question's weight that words have which memory holds as they
+        were asked.
+
+        Where all passages hold them, it is small: so is what is taken off for length,
+        which would else decide alone.
+        """
+        weight = 0.0
+        for found in self.words:
+            if found.exact:
+                weight += found.weight
+        return weight / self.query_weight
 
     def by_word(self, number: int) -> dict[str, float]:
         """Return what each word counts for a passage, as a share, if anything."""
@@ -254,8 +269,6 @@ def _matches(
     is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     session = scores.session.get(entry.first, 0.0) / scores.query_weight
     document = request.file_weight(entry)
-    in_memory = (found.weight for found in scores.words if found.exact)
-    known = sum(in_memory) / scores.query_weight
     days = request.query.days
     is_told = bool(days) and tells_of(entry, days)
     naming = request.passages_naming(entry)
@@ -275,7 +288,8 @@ def _matches(
         length = 0.0
         follows_question = 0.0
         if is_among_people:
-            length = -weights.length * known * math.log1p(corpus.lengths[number])
+            words = math.log1p(corpus.lengths[number])
+            length = -weights.length * scores.found_share * words
             if _follows_question(request, entry, number):
                 follows_question = weights.follows_question
         features = Features(
@@ -308,6 +322,6 @@ def said_within(said_on: int, days: Sequence[DayRange], margin: int = 0) -> bool
 
     People tell of a day before it comes, and afterwards.
     """
-    return said_on > 0 and any(
-        one.first - margin <= said_on <= one.last + margin for one in days
-    )
+    if said_on <= 0:
+        return False
+    return any(one.first - margin <= said_on <= one.last + margin for one in days)
