@@ -796,7 +796,9 @@ filemem.Sture
         examples[-1].write_text(block)
     pytest.importorskip(checker)
     # With the settings of the project, which are strict, so that mypy's cache serves.
-    how = [] if checker == "mypy" else ["--level", "error"]
+    how: list[str] = []
+    if checker == "basedpyright":  # which would take the project's own .venv
+        how = ["--level", "error", "--pythonpath", sys.executable]
     done = subprocess.run(
         [sys.executable, "-m", checker, *how, *examples],
         cwd=ROOT,
