@@ -14,11 +14,11 @@ from filemem.cli.context import (
     prints,
     split_line,
 )
-from filemem.cli.output import Output, Row, say_dim
+from filemem.cli.output import Output, Row, confirmed, say_dim
 from filemem.git.commits import Commit, log
 from filemem.git.history import History
 from filemem.git.sync import sync
-from filemem.git.undo import undo
+from filemem.git.undo import next_to_undo, undo
 from filemem.text.plain import one_line
 
 
@@ -62,9 +62,17 @@ def undo_command(call: Context, commit: str | None) -> Output:
     is in the way.
 
     Example: filemem undo"""
-    undone = undo(History(call.the_user()), commit, call.now)
+    history = History(call.the_user())
+    if call.talking and not commit:
+        # What the talk itself changed is committed when it ends, so this may be older.
+        last = next_to_undo(history)
+        if last and not confirmed(f"Undo {_line(last)}?"):
+            return 1
+        commit = last.commit if last else None
+    undone = undo(history, commit, call.now)
     yield f"Undid {_line(undone.commit)}"
     yield from undone.sentences
+    return 0
 
 
 @click.command("sync")

@@ -167,6 +167,9 @@ class Progress:
     def __call__(self, done: int, total: int) -> None:
         """Show how much of the work is done."""
         if sys.stderr.isatty() and time.monotonic() > self._visible_from:
+            if done < self._bar.pos:  # the next part of the work has begun
+                self._bar.pos = 0
+                self._bar.finished = False
             self._bar.length = total
             self._bar.update(done - self._bar.pos)
 

@@ -213,5 +213,8 @@ class JobFrame:
             return f"not committed yet: {self._fault}"
         if waiting:
             named = first_few(waiting)
-            return f"left for you to commit, as you had changed it too: {named}"
+            return (
+                f"not committed with this, as it had changed before: {named}. A chat"
+                " commits its own when it ends; the rest is left for you to commit"
+            )
         return ""

@@ -50,6 +50,19 @@ def undo(history: History, revision: str | None, at: dt.datetime) -> Undone:
     )
 
 
+def next_to_undo(history: History) -> Commit | None:
+    """Return the commit that `undo` takes back if none is named; None if none is left.
+
+    Raises:
+        GitError, FilememError: as `undo` does.
+    """
+    recover(history)
+    for commit in _undoable(history, None):
+        if _reverse(history, commit):
+            return commit
+    return None
+
+
 def _take_back(
     history: History, commit: Commit, changes: list[FileChange], at: dt.datetime
 ) -> Undone:

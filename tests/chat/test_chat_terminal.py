@@ -539,3 +539,24 @@ def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(
         shown = term.expect("\n> ")
     assert "10 turns.\nann: And? xxx" in shown and "assistant: Yes, indeed.\n" in shown
     assert "bicycle is blue." not in shown and "x" * 300 not in shown
+
+
+def test_undo_in_a_chat_asks_about_what_was_before_it(store: Path) -> None:
+    """What the talk itself forgot or wrote is committed when it ends."""
+    for words in (["init", "--git"], ["remember", "The key is under the pot"]):
+        assert filemem(*words, env=environment(store), cwd=store).returncode == 0
+    with chat(store) as term:
+        term.expect("\n> ")
+        term.type("I bought a green kayak\r")
+        term.expect("\n> ")
+        term.type("/forget green kayak\r")
+        term.expect("[y/N]")
+        term.type("y\r")
+        assert "A chat commits its own when it ends" in term.expect("\n> ")
+        term.type("/undo\r")
+        assert "Remember: The key is under the pot" in term.expect("[y/N]")
+        term.type("n\r")
+        term.expect("\n> ")
+        term.type("/quit\r")
+        assert term.end() == 0
+    assert len(list((store / "memory_store/ann/facts").rglob("*key*.md"))) == 1

@@ -213,7 +213,7 @@ def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(
         mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
         mara.create("facts/new.md", "new\n")
         [note] = run.commit("Change", ["profile.md", "facts/new.md"])
-    assert "as you had changed it too: profile.md" in note
+    assert "as it had changed before: profile.md" in note
     assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
     assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
     assert git(file.parent, "ls-files", "--stage", "profile.md") == index
