@@ -931,8 +931,7 @@ class Store:
         user = self.user(old)
         former = user.name
         target = self._files.folder(new)
-        if not user._folder.exists() and former in target.own_names():
-            # It was cut off, or done before.
+        if not user._folder.exists() and jobs.is_being_renamed(target, former):
             with target.job_lock(wait):
                 jobs.finish_rename(target, former, user.now())
             return self.user(new)

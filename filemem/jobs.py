@@ -283,6 +283,10 @@ def set_profile(folder: Folder, *, aliases: Sequence[str], **wanted: str) -> Non
                 edit(folder, PROFILE, change)
 
 
+RENAMING = "renaming"
+"""In the bookkeeping: the name before, until all of a rename is done."""
+
+
 def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
     """Give a user another name, and commit that.
 
@@ -306,9 +310,12 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
         gone = [PROFILE, *history.committed()]
         beside = f"../{target.own_folder}"
         came = [f"{beside}/{path}" for path in gone if path not in folder.drafts]
+        note = folder.bookkeeping(RENAMING)
+        files.write(note, folder.name.encode())
         try:
             files.rename_new(folder.root, target.root)
         except FileExistsError:
+            files.delete(note)
             raise taken from None
         files.sync_folder(folder.store)
         if history.managed_root == folder.store:
@@ -335,6 +342,20 @@ def _take_over(folder: Folder, former: str) -> None:
     """Have the keys of a former name be the user's, who is called by the new one."""
     keys.rename_user(folder.store, former, folder.name)
     folder.note_names([folder.name, former, *folder.names()])
+    with contextlib.suppress(NotFound):
+        files.delete(folder.bookkeeping(RENAMING))
+
+
+def is_being_renamed(folder: Folder, former: str) -> bool:
+    """Tell whether a user's new name was given to them, and that was cut off.
+
+    Args:
+        folder: the user's, of the new name.
+        former: the name before.
+    """
+    with contextlib.suppress(FilememError, OSError):
+        return files.read(folder.bookkeeping(RENAMING)) == former.encode()
+    return False
 
 
 def accept(

@@ -57,7 +57,8 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
         what could not be deleted, such as a file that a person has saved since).
     """
     if plan.whole_user:
-        return _delete_all(folder, plan)
+        with folder.locked():  # nobody is in the middle of writing
+            return _delete_all(folder, plan)
     stayed = dict[str, str]()
     with folder.locked():
         _clear_records(folder, plan, skipped=(*CACHES, NOTES))

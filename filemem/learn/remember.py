@@ -93,18 +93,25 @@ def remember_all(
     gate = Gate(user, with_secrets=with_secrets)
     log = LearnLog.of(user)
     writer = Writer(user, log, at)
-    known = KnownMemories(user, log)
     listed = list(facts)
     notes: list[str] = []
-    for start in range(0, len(listed), AT_ONCE):
-        claims: list[Claim] = []
-        try:
-            for asked in listed[start : start + AT_ONCE]:
-                claims.append(_claim(gate, asked, at.date(), notes))
-        finally:  # what comes before a mistake is kept
-            for together in _apart(claims):
-                with user.locked():
-                    _keep(known, writer, together)
+    may_begin = user.may_begin
+    try:
+        for start in range(0, len(listed), AT_ONCE):
+            claims: list[Claim] = []
+            try:
+                for asked in listed[start : start + AT_ONCE]:
+                    claims.append(_claim(gate, asked, at.date(), notes))
+            finally:  # what comes before a mistake is kept
+                for together in _apart(claims):
+                    with user.locked():
+                        # Another process may have kept something meanwhile.
+                        log.read_on()
+                        _keep(KnownMemories(user, log), writer, together)
+                    # Nor does a user who is deleted meanwhile begin anew.
+                    user.may_begin = False
+    finally:
+        user.may_begin = may_begin
     return writer.done.with_notes(notes)
 
 

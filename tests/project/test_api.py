@@ -42,7 +42,7 @@ from filemem import (
     Waits,
 )
 from filemem.importers import import_file
-from filemem.store.keys import add_key, keys_of
+from filemem.store.keys import add_key, find_user, keys_of
 from filemem.store.users import StoreFolder
 from filemem.testing import FakeModel, FrozenClock
 from filemem.text.plain import count_tokens
@@ -808,3 +808,28 @@ filemem.Sture
     )
     assert re.search(r"block0\.py:4.* error: .*Sture", done.stdout)
     assert re.search(r"\b1 error", done.stdout), done.stdout
+
+
+def test_a_rename_is_finished_by_the_same_call_only_where_it_was_cut_off(
+    tmp_path: Path,
+) -> None:
+    """Else the key of whoever has the old name by then would open the memories."""
+    store = Store(tmp_path)
+    store.user("alice").remember("Has a boat.")
+    store.rename("alice", "berta")
+    key = add_key(str(tmp_path), "alice", AT.date())
+    with pytest.raises(NotFound):
+        store.rename("alice", "berta")
+    assert find_user(str(tmp_path), key) == "alice"
+
+
+def test_two_processes_that_keep_the_same_facts_keep_each_once(tmp_path: Path) -> None:
+    code = (
+        "import sys; from filemem import Store;"
+        " facts = [f'Saw the film number {n} on a ship.' for n in range(250)];"
+        " Store(sys.argv[1]).user('ann').remember_all(facts)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    running = [subprocess.Popen(command, cwd=ROOT) for _ in range(3)]
+    assert [process.wait(120) for process in running] == [0, 0, 0]
+    assert len(list((tmp_path / "ann/facts").rglob("*.md"))) == 250
