@@ -324,6 +324,7 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
         former_name = folder.name
         folder.become(target)
         _take_over(folder, former_name)
+    _note_renamed(folder)
 
 
 def finish_rename(folder: Folder, former: str, at: dt.datetime) -> None:
@@ -336,12 +337,17 @@ def finish_rename(folder: Folder, former: str, at: dt.datetime) -> None:
     """
     with JobRun(folder, "rename", at):  # which commits what was left
         _take_over(folder, former)
+    _note_renamed(folder)
 
 
 def _take_over(folder: Folder, former: str) -> None:
     """Have the keys of a former name be the user's, who is called by the new one."""
     keys.rename_user(folder.store, former, folder.name)
     folder.note_names([folder.name, former, *folder.names()])
+
+
+def _note_renamed(folder: Folder) -> None:
+    """Note that all of a rename is done; from here on it is finished by no call."""
     with contextlib.suppress(NotFound):
         files.delete(folder.bookkeeping(RENAMING))
 
