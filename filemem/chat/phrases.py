@@ -11,7 +11,7 @@ from filemem.tools import render
 
 FOUND = ("From your memories:", "在記憶裡找到：")
 NEAREST = (
-    "Nothing that I found has all of these words; the nearest:",
+    "I found no strong match; the nearest:",
     "沒有找到含有全部詞語的記憶；最接近的：",
 )
 NOTHING = (

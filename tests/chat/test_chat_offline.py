@@ -199,7 +199,7 @@ def test_an_emoji_beside_words_need_stand_in_no_memory(mara: Life) -> None:
     [
         (
             "Which blood group did the hospital write down for me?",
-            "Nothing that I found has all of these words; the nearest:\n\n"
+            "I found no strong match; the nearest:\n\n"
             "- mara: The group meets on Mondays.\n",
         ),
         (
