@@ -367,8 +367,7 @@ class User:
             importance: from 1 to 10.
             pinned: it never fades.
             tags: of yours.
-            on: the day of the event or plan that it tells of; text may be a month;
-                without it that of an appointment: a day and a time in the text.
+            on: the day of the event or plan that it tells of; text may be a month.
             today: the fact's day, or moment.
             with_secrets: keep them.
 

@@ -155,11 +155,7 @@ class History:
             if os.path.lexists(place):
                 continue
             if name_of_folder(name):
-                listed = found.setdefault(
-                    name,
-                    [],
-                )
-                listed.append(beside)
+                found.setdefault(name, []).append(beside)
         return found
 
     def changes(self) -> list[str]:

@@ -21,7 +21,6 @@ from filemem.store.gate import Gate
 from filemem.store.learned import LearnLog, digest
 from filemem.store.memory import Memory
 from filemem.store.paths import Kind, live
-from filemem.text.appointments import appointment
 from filemem.text.dates import parse_bound
 from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds
@@ -43,7 +42,7 @@ class Asked:
         pinned: whether it never fades.
         tags: of the person's.
         on: the day of the event or plan that it tells of, or its month or a few days,
-            as people write them; '' for that of the appointment in the text, if any.
+            as people write them; '' for none.
         source: `path:line` of the turn that says it, if it was said in a conversation.
         replaces: the path of a fact that it supersedes, as does a fact that says it
             already.
@@ -180,13 +179,12 @@ def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:
     if secrets:
         notes.append(f"Taken out: {kinds(secrets)}; {KEEPS_ALL}.")
     text = " ".join(body.split())
-    own_day = asked.day or today
     return Claim(
         text=text,
-        day=own_day,
+        day=asked.day or today,
         sources=(asked.source,) if asked.source else (),
         origins=((f"id:{asked.id}", digest(text)),) if asked.id else (),
-        front=_front(gate, asked) | (_days(asked.on, today) or _moment(text, own_day)),
+        front=_front(gate, asked) | _days(asked.on, today),
         body=body,
         action=Action.SUPERSEDE if asked.replaces else Action.ADD,
         targets=(asked.replaces,) if asked.replaces else (),
@@ -211,12 +209,6 @@ def _days(on: str, today: dt.date) -> dict[str, dt.date]:
     except ValueError as error:
         raise FilememError(str(error)) from None
     return {"day": first} if first == last else {"day": first, "valid_until": last}
-
-
-def _moment(text: str, today: dt.date) -> dict[str, dt.date]:
-    """Return the day of the appointment that a text tells of, as front matter."""
-    day = appointment(text, today)
-    return {"day": day} if day else {}
 
 
 def _front(gate: Gate, asked: Asked) -> dict[str, Any]:

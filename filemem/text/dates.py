@@ -185,7 +185,7 @@ def settled(text: str, today: date) -> Iterator[Span]:
     out. *At Christmas* and *in May* say too little.
     """
     for mention in mentioned(text, today):
-        if is_settled(mention, text, today):
+        if _is_settled(mention, text, today):
             yield nearest(mention, today)
 
 
@@ -203,7 +203,7 @@ def dates_in(text: str, today: date) -> Iterator[Span]:
     for mention in mentioned(text, today):
         span = nearest(mention, today)
         is_date = not mention.relative or span.start > today
-        if is_date and is_settled(mention, text, today):
+        if is_date and _is_settled(mention, text, today):
             yield span
 
 
@@ -218,7 +218,7 @@ def _has_any(text: str, part: str) -> bool:
     return any(cue in lowered for cue in tables.parts("dates.txt")[part].split())
 
 
-def is_settled(mention: Mention, text: str, today: date) -> bool:
+def _is_settled(mention: Mention, text: str, today: date) -> bool:
     """Tell whether a mention settles which day it is, or which few.
 
     Args:

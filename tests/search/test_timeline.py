@@ -153,34 +153,3 @@ def test_what_is_remembered_is_on_the_days_that_it_is_given(tmp_path: Path) -> N
             today=dt.date(2026, 11, 27),
         )
         assert hit.text == text
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("Dentist appointment on 3 December 2026 at 10:00.", "2026-12-03"),
-        ("Dentist at 10 a.m. on Dec 3", "2026-12-03"),
-        ("Flight 2026-12-03 07:40 to Porto", "2026-12-03"),
-        ("12月3日上午10点看牙医", "2026-12-03"),
-        ("下个月3号十点看牙医", "2026-12-03"),
-        ("Call Ben tomorrow at 6pm.", "2026-11-28"),
-        ("Lives in Porto until 3 March 2027.", ""),
-        ("Works at Acme until 3 March 2027 at 18:00.", ""),
-        ("工作到2027年3月3日下午6点", ""),
-        ("I moved on 3 May 2024 at 10:00.", ""),
-        ("From 9:00 on 3 December to 5 December 2026 at 10:00.", ""),
-        ("Lunch with Bo on 3 December 2026.", ""),
-    ],
-)
-def test_an_appointment_that_is_remembered_has_its_day(
-    tmp_path: Path, text: str, day: str
-) -> None:
-    """That is the one day to come that a text names, with a time beside it.
-
-    A date alone may be when something ends. The timeline tells of it once.
-    """
-    ann = Store(tmp_path).user("ann")
-    told = ann.remember(text, today=dt.date(2026, 11, 27))
-    assert f"{told.metadata.get('day', '')}" == day
-    if day:
-        assert timeline(ann._folder) == [(day, text)]
