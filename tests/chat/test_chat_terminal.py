@@ -502,8 +502,12 @@ def test_a_store_that_is_not_there_is_asked_about(
 def test_no_question_is_broken_within_its_answers(tmp_path: Path, columns: int) -> None:
     room = -len(f"{tmp_path}/?") % columns - 4
     name = "m" * (room % columns)
+    words = ["filemem", "chat", "--store", name]
     with Terminal(
-        ["filemem", "chat", "--store", name], clean(tmp_path), str(tmp_path), columns
+        words,
+        clean(tmp_path),
+        str(tmp_path),
+        columns,
     ) as term:
         term.expect(f"/{name}?\n[y/N]: ")
         term.type("n\r")
@@ -543,20 +547,39 @@ def test_resume_goes_on_with_the_last_session_or_one_named_by_path_or_part(
 
 def test_undo_in_a_chat_asks_about_what_was_before_it(store: Path) -> None:
     """What the talk itself forgot or wrote is committed when it ends."""
-    for words in (["init", "--git"], ["remember", "The key is under the pot"]):
-        assert filemem(*words, env=environment(store), cwd=store).returncode == 0
+    key = "The key is under the pot"
+    filemem(
+        "init",
+        "--git",
+        env=environment(store),
+        cwd=store,
+    )
+    filemem(
+        "remember",
+        key,
+        env=environment(store),
+        cwd=store,
+    )
     with chat(store) as term:
         term.expect("\n> ")
+
         term.type("I bought a green kayak\r")
         term.expect("\n> ")
+
         term.type("/forget green kayak\r")
         term.expect("[y/N]")
         term.type("y\r")
-        assert "A chat commits its own when it ends" in term.expect("\n> ")
+        told = term.expect("\n> ")
+        assert "A chat commits its own when it ends" in told
+
         term.type("/undo\r")
-        assert "Remember: The key is under the pot" in term.expect("[y/N]")
+        asked = term.expect("[y/N]")
+        assert f"Remember: {key}" in asked
         term.type("n\r")
         term.expect("\n> ")
+
         term.type("/quit\r")
         assert term.end() == 0
-    assert len(list((store / "memory_store/ann/facts").rglob("*key*.md"))) == 1
+    facts = store / "memory_store/ann/facts"
+    [kept] = facts.rglob("*key*.md")
+    assert key in kept.read_text()
