@@ -501,7 +501,7 @@ def test_a_store_that_is_not_there_is_asked_about(
 @pytest.mark.parametrize("columns", [40, 80])
 def test_no_question_is_broken_within_its_answers(tmp_path: Path, columns: int) -> None:
     room = -len(f"{tmp_path}/?") % columns - 4
-    name = "m" * (room % columns)
+    name = "m" * (room % columns or columns)
     words = ["filemem", "chat", "--store", name]
     with Terminal(
         words,
