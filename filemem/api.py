@@ -771,8 +771,6 @@ class User:
             raise FilememError(
                 "name either a memory's path or what to forget is about."
             )
-        if not self._folder.exists():
-            raise NotFound(f"nothing is kept of {one_line(self.name)}.")
         with self._folder.job_lock(wait):
             named = os.fspath(path)
             plan = plan_deletion(self._folder, named, about=about)

@@ -137,8 +137,9 @@ def remembered(
         with_secrets: keep secrets.
     """
     with JobRun(folder, "remember", at, exclusive=False) as run:
-        usage.note_use(folder, at.date())
         done = keeping.remember_all(folder, facts, at, with_secrets=with_secrets)
+        if facts:
+            usage.note_use(folder, at.date())
         subject = f"Remember {len(facts)} facts"
         if len(facts) == 1:
             subject = f"Remember: {done.decisions[0].claim.text}"

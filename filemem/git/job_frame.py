@@ -10,6 +10,7 @@ that were staged may have been staged by the person.
 
 import contextlib
 import datetime as dt
+import functools
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -153,11 +154,18 @@ class JobFrame:
         with contextlib.ExitStack() as held:
             with self._taking_fault():
                 recover(self.history)
-            with self._taking_fault():
-                held.enter_context(self.noted())
             held.callback(setattr, folder, "drafts", folder.drafts)
-            folder.drafts = self.drafts
+            held.callback(setattr, folder, "when_begun", folder.when_begun)
+            folder.when_begun = functools.partial(self._note, held)
+            if folder.exists():  # else once it is begun, if ever
+                self._note(held)
             yield
+
+    def _note(self, held: contextlib.ExitStack) -> None:
+        """Hold the note of this job, and have no move take what is a person's."""
+        with self._taking_fault():
+            held.enter_context(self.noted())
+        self.history.folder.drafts = self.drafts
 
     @contextlib.contextmanager
     def _taking_fault(self) -> Iterator[None]:

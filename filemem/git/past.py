@@ -39,8 +39,9 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     """Return what was believed at a moment: the last commit by then on this branch.
 
     A date means its end in local time. Raises NotFound if nothing of the user's had
-    been committed by then.
+    been committed by then, or is kept now.
     """
+    folder.require()
     history = History(folder)
     repository = history.repository
     end = moment

@@ -123,11 +123,17 @@ class Intake:
             Changed: it changed on disk meanwhile.
         """
         self._secrets.clear()
+        said: list[Turn] = []
+        if isinstance(item, ImportedConversation):
+            said = self._turns(item)
+            if not said:
+                self.report.left_out[EMPTY] += 1
+                return
         with contextlib.nullcontext() if self.dry_run else self.folder.locked():
             if isinstance(item, ImportedNote):
                 self._take_note(item)
             else:
-                self._take_conversation(item)
+                self._take_conversation(item, said)
 
     def _clean(self, text: str, before: str = "") -> str:
         """Return a text without its secrets, which are noted.
@@ -175,7 +181,7 @@ class Intake:
 
     # -- conversations ---------------------------------------------------------------
 
-    def _take_conversation(self, item: ImportedConversation) -> None:
+    def _take_conversation(self, item: ImportedConversation, said: list[Turn]) -> None:
         """Add the turns that are not kept yet to their session, or begin one.
 
         A session that a person has deleted stays so, unless there is more of it.
@@ -183,9 +189,8 @@ class Intake:
         title = one_line(without_thoughts(item.title), MAX_TITLE_CHARS)
         title = self._clean(title)
         name = title or one_line(item.id)
-        said = self._turns(item)
         origin = origin_of_id(self.gate, self.format, item.id)
-        if said and not item.id:
+        if not item.id:
             origin = self._origin_of_opening(item, title, said)
         said = self._without_copies(said, origin)
         if not said:

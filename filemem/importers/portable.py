@@ -77,9 +77,12 @@ def unpack(folder: Folder, file: str, *, dry_run: bool = False) -> ImportReport:
         FilememError: it is no such file, or a path in it leads out.
     """
     report = ImportReport()
+    unpacked = list(_unpacked(file))
+    if not unpacked:
+        return report
     with_logs = not folder.exists()
     with contextlib.nullcontext() if dry_run else folder.locked():
-        for path, data in _unpacked(file):
+        for path, data in unpacked:
             there = next(folder.existing(path), "")
             if _LOG.fullmatch(path):
                 if with_logs and not dry_run:

@@ -78,8 +78,8 @@ class Folder:
         self.root = os.path.join(self.store, last)  # it may not exist
         self.name = name
         self._was_named = named
-        self._writing = _Lock("lock")
-        self._working = _Lock("job.lock")
+        self._writing = _Lock("lock", begins=True)
+        self._working = _Lock("job.lock", begins=False)
         # Memories with a person's uncommitted changes, which no job moves.
         self.drafts: frozenset[str] = frozenset()
         # What others keep of it for as long as it lives.
@@ -89,6 +89,8 @@ class Folder:
         # Whether a write may make the folder. A job's may not: it would leave a part
         # of a user where the person has just moved or deleted them.
         self.may_begin = True
+        # Called when a write has made the folder.
+        self.when_begun: Callable[[], object] | None = None
 
     @cached_property
     def is_own(self) -> bool:
@@ -148,6 +150,11 @@ class Folder:
     def exists(self) -> bool:
         """Tell whether anything has been kept for this user yet."""
         return os.path.isdir(self.root)
+
+    def require(self) -> None:
+        """Raise NotFound where nothing has been kept for this user, or is any more."""
+        if not self.exists():
+            raise NotFound(f"nothing is kept of {one_line(self.name)}.")
 
     @property
     def is_read_only(self) -> bool:
@@ -336,20 +343,27 @@ class Folder:
     def make(self) -> None:
         """Create the user's folder and its bookkeeping.
 
+        That is how a user begins, and only a write of what is kept may come here.
+
         Raises:
             NotFound: the folder is gone, and may not begin anew.
         """
-        if not self.may_begin and not self.exists():
+        is_new = not self.exists()
+        if is_new and not self.may_begin:
             raise NotFound(f"{self.root} is gone; name where it is with --store.")
         files.make_folder(self.bookkeeping())
         names = self.names()
         if self.name not in names:
             self.note_names([*names, self.name])
+        if is_new and self.when_begun:
+            self.when_begun()
 
     def locked(
         self, wait: float | None = None
     ) -> contextlib.AbstractContextManager[None]:
         """Hold this user's writing lock, which nests within a thread.
+
+        A user who is new begins by it.
 
         Raises:
             Busy: others held it for `wait` seconds, the folder's own for None.
@@ -365,6 +379,7 @@ class Folder:
 
         Raises:
             Busy: another job is running.
+            NotFound: nothing is kept of them.
         """
         return self._working.held(self, wait)
 
@@ -516,10 +531,15 @@ class _Lock:
     """A lock file in the bookkeeping, by its name, which nests within a thread.
 
     It says who holds it and since when.
+
+    Args:
+        name: of the file.
+        begins: a user of whom nothing is kept begins when it is taken.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, begins: bool) -> None:
         self._name = name
+        self._begins = begins
         self._thread = threading.RLock()
         self._depth = 0
 
@@ -529,7 +549,10 @@ class _Lock:
 
         Raises:
             Busy: others did so for `wait` seconds.
+            NotFound: nothing is kept of the user, and this begins nobody.
         """
+        if not self._begins:
+            folder.require()
         place = folder.bookkeeping(self._name)
         if not self._thread.acquire(timeout=wait):
             raise files.busy(place)

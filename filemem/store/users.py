@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -119,11 +120,12 @@ class StoreFolder:
                 f" or white space around it, of at most {MAX_USER_NAME_BYTES} bytes."
             )
         place = self._place(folder_name(name))
-        is_folder = os.path.isdir(place) and not os.path.islink(place)
+        kind = _kind(place)
+        is_folder = stat.S_ISDIR(kind)
         if name.casefold() in ROLE_NAMES and not is_folder:
             what = "it is the name of a role; choose another"
             raise Refused(f"{shown} cannot be a user's name: {what}.")
-        if os.path.lexists(place) and not is_folder:
+        if kind and not is_folder:
             what = f"{name} in the store is not a folder of its own"
             raise Refused(f"{name} cannot be a user: {what}; rename it.")
         return Folder(place, name, **self._how)
@@ -137,3 +139,13 @@ class StoreFolder:
             if normal_form(other) == wanted:
                 return os.path.join(self.root, other)
         return place
+
+
+def _kind(place: str) -> int:
+    """Return the mode of what lies at a place, 0 for nothing, by one look.
+
+    Between two looks another process may begin the user.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return os.lstat(place).st_mode
+    return 0

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from openai.types.chat import ChatCompletionMessage
+from programs import filemem as filemem_command
 from programs import lay
 from reader import Reader, note
 
@@ -307,18 +308,100 @@ def test_what_was_said_under_a_former_name_is_the_person_s(tmp_path: Path) -> No
     assert "ann@example.com: I keep bees." in reader.told[0]
 
 
-def test_no_job_begins_the_folder_of_a_user_who_is_gone(tmp_path: Path) -> None:
-    """As one that waited when they were deleted."""
-    store = Store(tmp_path, model=FakeModel("Hello."))
+def user_calls(user: User) -> dict[str, Callable[[], object]]:
+    """Every call of a user by which nothing is kept where there is nothing."""
+    path = "facts/2026/2026-05-04-has-a-cat.md"
+    talk = user.conversation
+    return {
+        "add_conversation": lambda: user.add_conversation([], id="c1"),
+        "as_of": lambda: user.as_of(AT),
+        "check": user.check,
+        "consolidate": user.consolidate,
+        "conversation": lambda: talk(id="c1").say(" "),
+        "forget": lambda: user.forget(path),
+        "forget about": lambda: user.forget(about="cat"),
+        "grep": lambda: user.grep("cat"),
+        "info": user.info,
+        "info zone": lambda: user.info(zone="Atlantis"),
+        "maintain": user.maintain,
+        "memories": lambda: list(user.memories()),
+        "now": user.now,
+        "open_file": lambda: user.open_file(path),
+        "prompt_context": lambda: user.prompt_context("cat", chat="c1"),
+        "remember": lambda: user.remember(" "),
+        "remember_all": lambda: user.remember_all([]),
+        "restore": lambda: user.restore(path),
+        "review": user.review,
+        "search_files": lambda: user.search_files("cat"),
+        "status": user.status,
+        "tools": lambda: user.tools(chat="c1").call("open", {"path": path}),
+        "tools search": lambda: user.tools().call("search_files", {"query": "cat"}),
+        "update": lambda: user.update(path, "Has a dog."),
+        "update profile": lambda: user.update("profile.md", "Ann."),
+    }
+
+
+@pytest.mark.parametrize("in_git", [False, True])
+def test_no_call_begins_a_user_who_is_gone_and_keeps_nothing(
+    tmp_path: Path, in_git: bool
+) -> None:
+    """As one that waited when they were deleted, or found nothing to keep."""
+    root = tmp_path / "store"
+    store = Store(root, model=FakeModel("Hello."))
     ann = store.user("ann")
     ann.remember("Has a cat.")
-    assert store.delete("ann").left == []
+    ann._folder.create("proposed/facts/2026-05-04-b.md", "Keeps bees.\n")
+    [wish] = ann.review()
+    if in_git:
+        done = filemem_command("init", "--git", "--store", root)
+        assert done.returncode == 0, done.stderr
+    store.delete("ann")
+    empty = tmp_path / "empty"
+    empty.write_text('{"memories": {}}')
+    messages = tmp_path / "messages.jsonl"
+    messages.write_text('{"messages": [{"role": "user", "content": " "}]}\n')
     for user in (ann, store.user("ann")):
+        calls = user_calls(user)
+        methods = {name for name in dir(User) if callable(getattr(User, name))}
+        assert {name for name in methods if name[0] != "_"} <= calls.keys()
+        calls["profile"] = functools.partial(getattr, user, "profile")
+        calls["accept"] = wish.accept
+        calls["reject"] = wish.reject
+        calls["delete"] = functools.partial(store.delete, "ann")
+        calls["rename"] = functools.partial(store.rename, "ann", "bo")
+        calls["export"] = functools.partial(store.export, "ann", tmp_path / "a.zip")
+        take_in = functools.partial(store.import_, user="ann")
+        calls["import"] = functools.partial(take_in, empty)
+        calls["import nothing"] = functools.partial(take_in, tmp_path / "none")
+        calls["import no words"] = functools.partial(
+            take_in, messages, format="openai-jsonl"
+        )
+        for name, call in calls.items():
+            with contextlib.suppress(FilememError):
+                call()
+            assert not os.path.lexists(root / "ann"), name
         for report in (user.consolidate(), user.maintain()):
             assert (report.requests, report.waiting) == (0, 0)
         with pytest.raises(NotFound, match="nothing is kept of ann"):
             user.forget(about="cat")
-        assert store.users() == []
+    ann.remember("Has a dog.")
+    assert store.users() == ["ann"]
+
+
+def test_a_user_is_found_while_another_process_begins_or_deletes_them(
+    tmp_path: Path,
+) -> None:
+    """As many that start at once all ask for the same new user."""
+    code = "import os, sys\nwhile True: os.mkdir(sys.argv[1]); os.rmdir(sys.argv[1])"
+    store = StoreFolder(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", code, tmp_path / "ann"]
+    ) as other:
+        while "ann" not in store.users():
+            pass
+        for _ in range(5000):
+            assert store.folder("ann").name == "ann"
+        other.kill()
 
 
 def test_a_folder_renamed_by_hand_keeps_its_person(tmp_path: Path) -> None:
