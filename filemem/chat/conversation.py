@@ -1,28 +1,25 @@
 """A conversation: a turn is recorded, a model is asked, its calls are made, the answer
 is recorded. Without a model the best passages of one search answer."""
 
-import contextlib
 import datetime as dt
 import functools
 from collections.abc import Callable, Collection
 
 from filemem.chat import citations, phrases
 from filemem.chat.core_memory import core_memory
-from filemem.chat.earlier import read_summary, save_summary
+from filemem.chat.earlier import earlier, summarise
 from filemem.chat.listener import Event, Listener, Notice, Text, ToolCalled
 from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, Quotes, quoted, recall, room_beside
 from filemem.chat.window import (
     Part,
     Prompt,
-    beginnings,
     window_start,
     with_last_cut,
 )
 from filemem.errors import FilememError
 from filemem.learn.remember import remember
 from filemem.llm import prompt
-from filemem.llm.asking import ask
 from filemem.llm.choice import OfflineModel
 from filemem.llm.client import OpenAIModel
 from filemem.llm.model import (
@@ -41,7 +38,7 @@ from filemem.store.heard import ignore
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
-from filemem.text.plain import clip_tokens, escape_controls, one_line
+from filemem.text.plain import escape_controls, one_line
 from filemem.text.redaction import kinds
 from filemem.tools import render
 from filemem.tools.toolbox import Toolbox
@@ -166,7 +163,9 @@ class Conversation:
         """
         if not self.offline:
             turn.notice = self._keep_fact(turn.said)
-            self._summarise()
+            turns = self._turns()
+            gone = turns[: window_start(turns, self._settings.window_tokens)]
+            summarise(self.user, self.model, self.transcript.path, gone)
             return self._converse(turn)
         found = self._quoted(turn.said)  # before a fact is kept, which is no answer
         turn.notice = self._keep_fact(turn.said)
@@ -311,12 +310,12 @@ class Conversation:
         core = core_memory(self.user, now.date())
         notice = prompt.MARK.sub("&lt;", self.turn.notice)
         told = f"{notice}\nNow it is {render.spelt(now.date())} {now:%H:%M}.".strip()
-        earlier = Part("earlier in this conversation", self._earlier(turns[:start]))
         recalled = Part("recalled", self._recalled(turns, core.told))
         program = Part("program", f"<program>\n{told}\n</program>")
         system = core.parts(self.user.person, has_tools=bool(self.offered))
+        system.append(earlier(self.user, self.transcript.path, turns[:start]))
         return Prompt(
-            [part for part in (*system, earlier) if part.text],
+            [part for part in system if part.text],
             with_last_cut(turns[start:], room),
             [part for part in (recalled, program) if part.text],
         )
@@ -354,40 +353,6 @@ class Conversation:
             if turn.text != NO_ANSWER or turn.speaker != ASSISTANT:
                 turns.append(turn)
         return turns
-
-    # -- what left the window ----------------------------------------------------------
-
-    def _earlier(self, gone: list[Passage]) -> str:
-        """Return what stands for the turns that have left the prompt.
-
-        That is the model's summary, if it is of all of them, else how the last of them
-        begin.
-        """
-        summary = read_summary(self.user, self.transcript.path, gone)
-        if summary.text and summary.size == len(gone):
-            return prompt.data("summary", summary.text)
-        name = self.transcript.path or "earlier"
-        return prompt.data(name, beginnings(gone, self._settings.summary_tokens))
-
-    def _summarise(self) -> None:
-        """Have the model summarise the turns that have left the prompt since it did."""
-        path = self.transcript.path
-        turns = self._turns()
-        gone = turns[: window_start(turns, self._settings.window_tokens)]
-        summary = read_summary(self.user, path, gone)
-        leaving = gone[summary.size :]
-        if not leaving or not path:
-            return
-        words = self._settings.summary_tokens // 2
-        said = beginnings(leaving, prompt.REQUEST_TOKENS, whole=True)
-        so_far = prompt.data("summary so far", summary.text)
-        told = f"{so_far}\n{prompt.data('turns', said)}"
-        # Else how they begin stands there, and it is tried again with the next message.
-        with contextlib.suppress(FilememError, OSError):
-            reply = ask(self.model, "summarise", told, words=words)
-            self.user.tell("requested", 1, *reply.usage)
-            text = clip_tokens(reply.text, self._settings.summary_tokens)
-            save_summary(self.user, path, gone, text)
 
     # -- the tool loop -----------------------------------------------------------------
 

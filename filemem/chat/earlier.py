@@ -1,19 +1,25 @@
-"""The running summary of what left a conversation's window, kept beside the session.
+"""What stands for the turns that left a conversation's window: a running summary.
 
-A file for each session in `.filemem/earlier/`. It names the turns that it is of, so
-that `forget` clears it with any of them; once a person has changed one it counts no
-more.
+It is kept beside the session, in a file of `.filemem/earlier/` that names the turns
+that it is of, so that `forget` clears it with any of them; once a person has changed
+one it counts no more.
 """
 
+import contextlib
 import os
 from typing import NamedTuple
 
+from filemem.chat.window import Part, beginnings
 from filemem.errors import FilememError
-from filemem.store import files
+from filemem.llm import prompt
+from filemem.llm.asking import ask
+from filemem.llm.model import Model
+from filemem.store import config, files
 from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.passages import Passage
 from filemem.store.paths import live
+from filemem.text.plain import clip_tokens
 
 FOLDER = "earlier"
 
@@ -25,7 +31,55 @@ class RunningSummary(NamedTuple):
     text: str = ""
 
 
-def read_summary(folder: Folder, path: str, gone: list[Passage]) -> RunningSummary:
+def earlier(folder: Folder, path: str, gone: list[Passage]) -> Part:
+    """Return what stands in a prompt for the turns that have left it.
+
+    That is the model's summary, and of the turns since how the last of them begin.
+
+    Args:
+        folder: whose session it is.
+        path: the session; '' for one that is not kept.
+        gone: the turns that have left the prompt.
+    """
+    summary = _read_summary(folder, path, gone)
+    room = config.of(folder).summary_tokens
+    since = beginnings(gone[summary.size :], room)
+    told = [
+        prompt.data("summary", summary.text),
+        prompt.data(path or "earlier", since),
+    ]
+    text = "\n".join(part for part in told if part)
+    return Part("earlier in this conversation", text)
+
+
+def summarise(folder: Folder, model: Model, path: str, gone: list[Passage]) -> None:
+    """Have the model summarise the turns that have left the prompt since it last did.
+
+    Where it fails, how they begin stands for them until it is asked again, with the
+    next message.
+
+    Args:
+        folder: whose session it is.
+        model: is asked.
+        path: the session; nothing is done for '', one that is not kept.
+        gone: the turns that have left the prompt.
+    """
+    summary = _read_summary(folder, path, gone)
+    leaving = gone[summary.size :]
+    if not leaving or not path:
+        return
+    room = config.of(folder).summary_tokens
+    said = beginnings(leaving, prompt.REQUEST_TOKENS, whole=True)
+    so_far = prompt.data("summary so far", summary.text)
+    told = f"{so_far}\n{prompt.data('turns', said)}"
+    with contextlib.suppress(FilememError, OSError):
+        reply = ask(model, "summarise", told, words=room // 2)
+        folder.tell("requested", 1, *reply.usage)
+        text = clip_tokens(reply.text, room)
+        _save_summary(folder, path, gone, text)
+
+
+def _read_summary(folder: Folder, path: str, gone: list[Passage]) -> RunningSummary:
     """Return the summary of a session, if it is of its first turns as they are now.
 
     Args:
@@ -33,29 +87,32 @@ def read_summary(folder: Folder, path: str, gone: list[Passage]) -> RunningSumma
         path: the session; '' for one that is not kept, which has no summary.
         gone: the turns that have left the prompt.
     """
-    try:
-        data = files.read(_place(folder, path)) if path else b""
-    except FilememError:
-        return RunningSummary()
-    said_of, text, *places = [*data.decode(errors="replace").split("\t"), ""]
-    count = len(places) - 1
+    data = b""
+    if path:
+        with contextlib.suppress(FilememError):
+            data = files.read(_place(folder, path))
+    row = data.decode(errors="replace")
+    said_of, *rest = row.split("\t")
+    count = len(rest) - 1
     if count < 1 or said_of != _digest(folder, gone[:count]):
         return RunningSummary()
-    return RunningSummary(count, text)
+    return RunningSummary(count, rest[0])
 
 
-def save_summary(folder: Folder, path: str, gone: list[Passage], text: str) -> None:
+def _save_summary(folder: Folder, path: str, gone: list[Passage], text: str) -> None:
     """Keep a summary of all the turns that are gone.
 
     Raises:
         FilememError, OSError: it cannot be written.
     """
-    places = [f"{live(path)}:{turn.line}" for turn in gone]
-    row = "\t".join([_digest(folder, gone), " ".join(text.split()), *places])
+    row = [_digest(folder, gone), " ".join(text.split())]
+    for turn in gone:
+        row.append(f"{live(path)}:{turn.line}")
+    line = "\t".join(row)
     place = _place(folder, path)
     with folder.locked():
         files.make_folder(os.path.dirname(place))
-        files.write(place, f"{row}\n".encode("utf-8", "replace"))
+        files.write(place, f"{line}\n".encode("utf-8", "replace"))
 
 
 def _place(folder: Folder, path: str) -> str:
@@ -63,5 +120,7 @@ def _place(folder: Folder, path: str) -> str:
 
 
 def _digest(folder: Folder, turns: list[Passage]) -> str:
-    said = [f"{turn.speaker}: {turn.text}" for turn in turns]
+    said = []
+    for turn in turns:
+        said.append(f"{turn.speaker}: {turn.text}")
     return Gate(folder).digest(*said)

@@ -14,6 +14,7 @@ from filemem.api import User
 from filemem.chat import phrases
 from filemem.chat.citations import cited
 from filemem.chat.core_memory import core_memory
+from filemem.chat.earlier import earlier, summarise
 from filemem.chat.phrases import said_to, to_remember
 from filemem.chat.recall import NOTHING_FOUND, recall, room_beside
 from filemem.errors import FilememError, Refused
@@ -29,16 +30,15 @@ from filemem.llm.model import (
     Usage,
 )
 from filemem.serve.request import ChatRequest
-from filemem.store import recalls
-from filemem.store.current import CurrentConversation
+from filemem.serve.window import Window, fit
+from filemem.store import config, recalls
 from filemem.store.folder import Folder
-from filemem.store.transcript import INTERRUPTED
+from filemem.store.transcript import INTERRUPTED, Transcript
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox
 
 MAX_STEPS = 8  # requests of a model for one answer
-ROLES = ("user", "assistant")  # whose words are kept
 THEIRS = "Not called yet: it is called once the memory has answered. Call it again."
 
 
@@ -93,10 +93,10 @@ class Answering:
         Raises:
             ModelError: there is no whole answer.
         """
-        current = self._keep("")
+        path = self._keep("")
         self._acted = self._remember()
         try:
-            last = self._converse(current)
+            last = self._converse(self._fit(path))
         except BaseException:  # whatever `on_text` raises, too
             if self._said:
                 self._keep(f"{self._text().rstrip()} {INTERRUPTED}")
@@ -112,32 +112,35 @@ class Answering:
         self._said.append(text)
         self._on_text(text)
 
-    def _keep(self, answer: str) -> CurrentConversation | None:
-        """Keep what is new of the conversation.
+    def _keep(self, answer: str) -> str:
+        """Keep what is new of the conversation; return its session, '' for none.
 
         What the person has deleted, the client may send again: it is not kept.
 
         Args:
             answer: what was answered so far.
-
-        Returns:
-            What of the conversation the client has, from which line on; what it has
-            left out, as too long ago, a search can find. None where nothing is kept.
         """
         if not self._is_kept:
-            return None
+            return ""
         messages = list(self._request.messages)
         if answer.strip():
             messages.append({"role": "assistant", "content": answer})
         try:
-            path = self._user.add_conversation(messages, id=self._request.conversation)
+            return self._user.add_conversation(messages, id=self._request.conversation)
         except Refused:
-            return None
-        if not path:
-            return None
-        said = [one for one in messages if one["role"] in ROLES and message_text(one)]
-        turns = self._user.open_file(path).passages[-len(said) :]
-        return CurrentConversation(path, turns[0].line)
+            return ""
+
+    def _fit(self, path: str) -> Window:
+        """Return what of the conversation the model sees; the rest is summarised.
+
+        Args:
+            path: the session; '' where none is kept.
+        """
+        kept = Transcript(self._folder, path).turns()
+        room = config.of(self._folder).window_tokens
+        window = fit(list(self._request.messages), path, kept, room)
+        summarise(self._folder, self._model, path, window.to_summarise)
+        return window
 
     def _remember(self) -> str:
         """Keep as a fact what the message asks to be remembered.
@@ -155,18 +158,18 @@ class Answering:
             return said_to(message, phrases.NOT_KEPT).format(error)
         return said_to(message, phrases.KEPT).format(one_line(words), path)
 
-    def _converse(self, current: CurrentConversation | None) -> Reply:
+    def _converse(self, window: Window) -> Reply:
         """Ask the model until it answers, or calls the client's tools alone.
 
         Raises:
             ModelError: it fails, or takes no tools where the client has some.
         """
         toolbox = self._user.tools()
-        toolbox.current = current
+        toolbox.current = window.current
         toolbox.noting = self._is_kept
         theirs = self._request.tool_names
         ours = [one for one in toolbox.schemas if one["function"]["name"] not in theirs]
-        messages = self._with_memory(current, has_tools=True)
+        messages = self._with_memory(window, has_tools=True)
         for step in range(MAX_STEPS, 0, -1):
             if step == 1:
                 ours = []
@@ -175,7 +178,7 @@ class Answering:
             except ToolsRefused:
                 if theirs:
                     raise
-                messages = self._with_memory(current, has_tools=False)
+                messages = self._with_memory(window, has_tools=False)
                 ours = []
                 continue
             if all(call.name in theirs for call in last.calls):
@@ -201,36 +204,37 @@ class Answering:
         tokens_out = sum(usage.tokens_out for usage in self._spent)
         return Answer(last, self._text(), Usage(tokens_in, tokens_out))
 
-    def _with_memory(
-        self, current: CurrentConversation | None, *, has_tools: bool
-    ) -> Messages:
-        """Return the client's messages with what is remembered.
+    def _with_memory(self, window: Window, *, has_tools: bool) -> Messages:
+        """Return the client's messages in the window with what is remembered.
 
         What hardly ever changes stands in front of the client's own instructions, so
         that endpoints can cache it; what a search finds, beside the last message.
 
         Args:
-            current: what of the conversation stands in the messages already.
+            window: what of the conversation the model sees.
             has_tools: the model can search for itself, and gets fewer passages.
         """
         now = self._now()
         core = core_memory(self._folder, now.date())
         room = room_beside(has_tools=has_tools)
         message = self._request.message
-        found = recall(self._folder, message, now.date(), current, room, told=core.told)
+        found = recall(
+            self._folder, message, now.date(), window.current, room, told=core.told
+        )
         acted = prompt.MARK.sub("&lt;", f"{self._acted}\n".lstrip("\n"))
         time = f"Now it is {spelt(now.date())} {now:%H:%M}."
         beside = [
             prompt.data("search_files", found or NOTHING_FOUND),
             f"<program>\n{acted}{time}\n</program>",
         ]
-        messages = list(self._request.messages)
+        messages = list(window.messages)
         spoken = [n for n, one in enumerate(messages) if one["role"] == "user"]
         for last in spoken[-1:]:
             messages[last] = _before(messages[last], beside)
         if messages[0]["role"] not in ("system", "developer"):
             messages.insert(0, {"role": "system", "content": ""})
         standing = core.parts(self._folder.person, has_tools=has_tools)
+        standing.append(earlier(self._folder, window.path, window.gone))
         messages[0] = _before(messages[0], [part.text for part in standing])
         return messages
 

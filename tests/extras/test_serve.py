@@ -146,12 +146,24 @@ def served(running: Served) -> Served:
     return running
 
 
-def ask(client: openai.OpenAI, *said: str, **options: Any) -> Any:
-    """Have the last answered of what the user and the assistant said in turn."""
+def said_in_turn(*said: Any) -> list[dict[str, Any]]:
+    """Return as messages what the user and the assistant said in turn.
+
+    What is a message already stays as it is.
+    """
     messages = []
-    for number, text in enumerate(said):
-        messages.append({"role": ("user", "assistant")[number % 2], "content": text})
-    given = {"model": "filemem", "messages": messages, **options}
+    for number, told in enumerate(said):
+        if isinstance(told, str):
+            role = ("user", "assistant")[number % 2]
+            messages.append({"role": role, "content": told})
+        else:
+            messages.append(told)
+    return messages
+
+
+def ask(client: openai.OpenAI, *said: Any, **options: Any) -> Any:
+    """Have the last answered of what the user and the assistant said in turn."""
+    given = {"model": "filemem", "messages": said_in_turn(*said), **options}
     return client.chat.completions.create(**given)
 
 
@@ -252,6 +264,88 @@ def test_a_client_that_trims_its_history_has_one_conversation_by_its_id(
     ask(served.client(), "How many cats were there in fact 1?", **how)
     asked = served.model.requests[-1].body["messages"][-1]["content"]
     assert "I have 1 cats." in asked
+
+
+def a_small_model(body: dict[str, Any]) -> Step:
+    """Answer as a model that summarises, and refuses a request of 12,000 letters."""
+    if "running summary" in body["messages"][0]["content"]:
+        return say("Mara owns a zeppelin called Hilda.")
+    if len(json.dumps(body["messages"])) > 12_000:
+        return fail(400, "too long", code="context_length_exceeded")
+    return say("Noted.")
+
+
+def summaries_asked(served: Served) -> list[str]:
+    """Return what the model was told to summarise, request by request."""
+    told = []
+    for request in served.model.requests:
+        first, *rest = request.body["messages"]
+        if "running summary" in first["content"]:
+            told.append(rest[0]["content"])
+    return told
+
+
+def last_sent(served: Served) -> list[dict[str, Any]]:
+    """Return the messages of the last request."""
+    messages: list[dict[str, Any]] = served.model.requests[-1].body["messages"]
+    return messages
+
+
+@pytest.mark.parametrize("how", [{}, {"user": "chat-7"}], ids=["beginning", "id"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_history_longer_than_the_window_goes_on_with_its_summary(
+    served: Served, stream: bool, how: Any
+) -> None:
+    """The newest messages and an open tool loop go as they came; the summary of the
+    oldest is kept beside the session, and made anew without what is forgotten."""
+    served.model.default = a_small_model
+    lay(served.store, {"filemem.yaml": "window_tokens: 1000\n"})
+    chat = ["I own a zeppelin called Hilda.", "Noted."]
+    for number in range(40):
+        chat += [f"Flight {number} was {'very ' * 50}long.", "Noted."]
+    answer = ask(served.client(), *chat, "So?", stream=stream, **how)
+    assert text_of(answer) == "Noted."
+    sent = last_sent(served)
+    assert "Mara owns a zeppelin" in sent[0]["content"]
+    newest = [one["content"] for one in sent[1:-1]]
+    assert len(newest) > 4 and newest == chat[-len(newest) :]
+    [turns] = served.said()
+    assert turns == [*chat, "So?", "Noted."]
+
+    called = calls(("weather", {"city": "Braga"})).message
+    loop: Any = [
+        {"role": "user", "content": "Will it rain?"},
+        {**called, "reasoning_content": "Hm."},
+        {"role": "tool", "tool_call_id": "call_a", "content": "rain, " * 400},
+    ]
+    chat += ["So?", "Noted.", *loop]
+    again = ask(served.client(), *chat, tools=[WEATHER], stream=stream, **how)
+    assert text_of(again) == "Noted."
+    sent = last_sent(served)
+    assert sent[-2:] == loop[1:]
+
+    assert len(summaries_asked(served)) <= 2
+    served.user().forget("Hilda")
+    served.model.requests.clear()
+    ask(served.client(), *chat, "Noted.", "And now?", **how)
+    [asked] = summaries_asked(served)
+    assert "Flight 1 was" in asked and "Hilda" not in asked
+
+
+def test_a_client_that_trims_its_history_gets_the_summary_of_the_rest(
+    served: Served,
+) -> None:
+    served.model.default = a_small_model
+    lay(served.store, {"filemem.yaml": "window_tokens: 300\n"})
+    chat: list[str] = []
+    for number in range(20):
+        chat.append(f"Flight {number} was {'very ' * 20}long.")
+        ask(served.client(), *chat[-3:], user="chat-7")
+        chat.append("Noted.")
+    sent = last_sent(served)
+    assert "Mara owns a zeppelin" in sent[0]["content"]
+    assert [one["content"] for one in sent[1:-1]] == chat[-4:-2]
+    assert len(summaries_asked(served)) < 10
 
 
 def test_what_was_forgotten_does_not_come_back_with_the_next_message(
