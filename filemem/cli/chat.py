@@ -413,10 +413,8 @@ def _conversation(
     if resume is not None:
         user = call.the_user()
         going_on = resumed(user, resume)
-    elif how["prompt"]:
-        user = call.the_user(must_exist=False)
     else:
-        user = call.writer()
+        user = call.writer(begins=not how["prompt"])
     model = call.model(user, how["model"]) or OfflineModel()
     return Conversation(user, model, call.clock, going_on)
 

@@ -24,7 +24,9 @@ from filemem.store.memory import REFERENCE
 from filemem.store.roles import ROLE_NAMES
 from filemem.store.users import StoreFolder, mistyped
 from filemem.store.zones import person_zone
-from filemem.text.plain import first_few, one_line
+from filemem.text.plain import first_few, nearest, one_line
+
+SHOWN_USERS = 3  # the nearest by name, where one begins
 
 
 class Context:
@@ -149,8 +151,10 @@ class Context:
     def writer(self, *, begins: bool = True) -> Folder:
         """Return the user of this call, who may be new, in a store that may be new.
 
+        That a user is new is said, with the names nearest to theirs: it may be a slip.
+
         Args:
-            begins: a new user begins now, which is said.
+            begins: a new user begins now.
 
         Raises:
             FilememError: the name is a slip away from another user's, or a new store
@@ -159,7 +163,8 @@ class Context:
         user = self.the_user(must_exist=False)
         if user.exists() or self.talking:  # a talk's has begun, though it wrote nothing
             return user
-        near = mistyped(user.name, self.open_store().users())
+        others = self.open_store().users()
+        near = mistyped(user.name, others)
         if near and not self.new:
             raise FilememError(
                 f"there is no user {user.name}, but {near}; "
@@ -168,7 +173,9 @@ class Context:
         if begins:
             self.begin_store()
             person.note_begun(user.root)
-            say_dim(f"New user {user.name} in {user.store}.")
+        beside = first_few(nearest(user.name, others, SHOWN_USERS, 0))
+        beside = f", beside {beside}" if beside else ""
+        say_dim(f"New user {user.name} in {user.store}{beside}.")
         return user
 
     def model(self, folder: Folder, name: str | None) -> Any:

@@ -299,11 +299,11 @@ def serve_command(
         return
     user = ""
     if call.user:
-        store = _opened(call)
-        user = call.writer(begins=False).name
         if host not in LOOPBACK:
             why = f"--user serves without a key, so not on {host}"
             raise FilememError(f"{why}; leave one of them out.")
+        store = _opened(call)
+        user = call.writer(begins=False).name
     else:
         store = _keyed(call)
     with _needing_extra():

@@ -153,7 +153,7 @@ def import_command(
     if file is None:
         what = "name the format, too, as in filemem import markdown"
         raise FilememError(f"{what} {one_line(format_)}; see filemem import --help.")
-    user = call.the_user(must_exist=False) if dry else call.writer()
+    user = call.writer(begins=not dry)
     taken = jobs.imported(
         call.open_store(),
         format_,

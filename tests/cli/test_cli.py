@@ -252,7 +252,9 @@ def test_a_name_a_slip_away_from_a_users_is_refused_with_that_name(
     lines = (
         "remember A",
         "chat -m hi",
+        "chat --prompt hi",
         "import markdown memory_store",
+        "import markdown memory_store --dry-run",
         f"serve keys add {name}",
         "mcp",
     )
@@ -265,6 +267,28 @@ def test_a_name_a_slip_away_from_a_users_is_refused_with_that_name(
     [said] = refused
     assert "but mara; use --user mara, or --new to begin one." in said
     assert run("remember", "A", "--user", name, "--new").exception is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "chat -m hi",
+        "remember A",
+        "import markdown notes",
+        "chat --prompt hi",
+        "import markdown notes --dry-run",
+        "serve keys add olga",
+    ],
+)
+def test_a_new_user_is_told_of_with_the_names_that_are_nearest(
+    here: Path, line: str
+) -> None:
+    lay(here, {"notes/a.md": "A note.\n"})
+    words = line.split()
+    if "keys" not in words:
+        words += ["--user", "olga"]
+    said = run(*words).stderr.split("\n")
+    assert f"New user olga in {here}/memory_store, beside mara." in said
 
 
 def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(
