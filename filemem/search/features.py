@@ -274,6 +274,8 @@ def _matches(
     naming = request.passages_naming(entry)
     matches: list[Ranked] = []
     for number in entry.numbers:
+        if number not in likely and not days:
+            continue
         said_on = entry.day(number)
         is_of_day = is_told or number in naming or said_within(said_on, days)
         is_near = is_of_day or said_within(said_on, days, FEW_DAYS)

@@ -63,7 +63,6 @@ class SearchRequest:
 
     def passages_naming(self, entry: IndexedFile) -> set[int]:
         """Return the passages of a file that a date in their text puts on a day asked
-        for.
-
-        """
-        return entry.passages_naming(self.query.days)
+        for."""
+        days = self.query.days
+        return entry.passages_naming(days) if days else set()
