@@ -15,7 +15,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from filemem import index, overview
 from filemem.errors import (
@@ -595,10 +595,15 @@ class UserJob:
             return _failed(in_words(error))
 
 
-def for_each(
-    users: Sequence[str], scheduler: str, work: UserJob
-) -> Iterator[tuple[str, list[JobDone]]]:
-    """Do a job for each of some users; yield each with what was done, as they are done.
+class UserDone(NamedTuple):
+    """What a job did for a user."""
+
+    user: str
+    results: list[JobDone]
+
+
+def for_each(users: Sequence[str], scheduler: str, work: UserJob) -> Iterator[UserDone]:
+    """Do a job for each of some users; yield what was done, as they are done.
 
     Args:
         users: their names.
@@ -610,7 +615,7 @@ def for_each(
     """
     if not scheduler:
         for user in users:
-            yield user, work(user)
+            yield UserDone(user, work(user))
         return
     try:
         import distributed  # noqa: PLC0415  takes a second to load, and is an extra
@@ -622,7 +627,7 @@ def for_each(
         for future in distributed.as_completed(futures, loop=client.loop):
             error = future.exception()
             done = _failed(one_line(repr(error), 300)) if error else future.result()
-            yield users_of[future], done
+            yield UserDone(users_of[future], done)
 
 
 def _cluster(distributed: Any, scheduler: str) -> Any:

@@ -10,7 +10,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, Self
 
 from filemem.errors import FilememError, NotFound
 from filemem.forget.curve import (
@@ -40,25 +41,40 @@ USE_DAYS = 90  # of recalls that tell whether jobs archive too soon
 MANY_RETURNS = 0.1  # of these, out of the archive, are too many
 STABILITY_STEP_DAYS = 10  # in which a longer stability is looked for
 MAX_STABILITY_DAYS = 3650
-UNREADABLE = "unreadable or too large"
-RECALLED = "recalled"
-LASTING = {
-    "profile": "It stands in every prompt.",
-    "pinned": "It is pinned.",
-    "summaries": "It is a summary.",
-    "without a date": "It has no date, in its name or its front matter.",
-    "what the profile rests on": "The profile rests on it.",
-    "important": f"Its importance is {LASTING_IMPORTANCE} or more.",
-    "not summarised": "It is a conversation that no summary stands for.",
-    "lessons and notes": "It is no fact: lessons and notes stay.",
-    "your own": "You wrote it, or asked for it: no conversation is its source. It ends"
-    " when something supersedes it, on its valid_until, or by your hand.",
-    UNREADABLE: "It cannot be read.",
-    RECALLED: "It was recalled since.",
-}
-"""Why a memory does not fade, or comes back: the word by which it is counted, and a
-sentence."""
 _LINES = re.compile(r":[\d,\s-]+$")
+
+
+class Lasting(StrEnum):
+    """Why a memory does not fade, or comes back: the word by which it is counted.
+
+    Attributes:
+        sentence: that says so.
+    """
+
+    sentence: str
+
+    def __new__(cls, word: str, sentence: str) -> Self:
+        """Make the reason of a word and a sentence."""
+        reason = str.__new__(cls, word)
+        reason._value_ = word
+        reason.sentence = sentence
+        return reason
+
+    PROFILE = "profile", "It stands in every prompt."
+    PINNED = "pinned", "It is pinned."
+    SUMMARY = "summaries", "It is a summary."
+    UNDATED = "without a date", "It has no date, in its name or its front matter."
+    CITED = "what the profile rests on", "The profile rests on it."
+    IMPORTANT = "important", f"Its importance is {LASTING_IMPORTANCE} or more."
+    UNTOLD = "not summarised", "It is a conversation that no summary stands for."
+    NO_FACT = "lessons and notes", "It is no fact: lessons and notes stay."
+    OWN = (
+        "your own",
+        "You wrote it, or asked for it: no conversation is its source. It ends when"
+        " something supersedes it, on its valid_until, or by your hand.",
+    )
+    UNREADABLE = "unreadable or too large", "It cannot be read."
+    RECALLED = "recalled", "It was recalled since."
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,7 @@ class MemoryState:
         strength: None for a memory without a date.
         last_day: after which it is swept whatever its strength; None if it stays.
         has_ended: it held until a day that has passed.
-        lasts: why it does not fade, a key of LASTING; '' if it does.
+        lasts: why it does not fade; None if it does.
         returns: why the next sweep brings it back from the archive, likewise.
     """
 
@@ -88,8 +104,8 @@ class MemoryState:
     strength: Strength | None
     last_day: dt.date | None
     has_ended: bool
-    lasts: str
-    returns: str
+    lasts: Lasting | None
+    returns: Lasting | None
 
     @property
     def archived(self) -> bool:
@@ -202,13 +218,13 @@ class _Observer:
         if self._lasts(memory, has_ended=True):
             last_day = None
         if not (is_readable or memory.archived):
-            lasts = UNREADABLE
+            lasts = Lasting.UNREADABLE
         is_fresh = now is not None and now.retention >= self.settings.threshold
-        returns = ""
+        returns = None
         if memory.archived and history.archived and not _is_past(memory):
             returns = lasts
             if not lasts and history.since and is_fresh and not has_ended:
-                returns = RECALLED
+                returns = Lasting.RECALLED
         return MemoryState(
             path=memory.path,
             date=memory.date,
@@ -264,29 +280,33 @@ class _Observer:
             clock=self.clock,
         )
 
-    def _lasts(self, memory: Memory, *, has_ended: bool) -> str:
-        """Return why a memory does not fade, a key of LASTING; '' if it does. The first
-        reason that holds counts."""
+    def _lasts(self, memory: Memory, *, has_ended: bool) -> Lasting | None:
+        """Return why a memory does not fade; None if it does.
+
+        The first reason that holds counts.
+        """
         importance = memory.metadata.get("importance", IMPORTANCE)
         if memory.path == PROFILE:
-            return "profile"
+            return Lasting.PROFILE
         if memory.metadata.get("pinned"):
-            return "pinned"
+            return Lasting.PINNED
         if memory.kind == Kind.SUMMARIES:
-            return "summaries"
+            return Lasting.SUMMARY
         if memory.date is None:
-            return "without a date"
+            return Lasting.UNDATED
         if live(memory.path) in self.profile_sources:
-            return "what the profile rests on"
+            return Lasting.CITED
         if importance >= LASTING_IMPORTANCE and not has_ended:
-            return "important"
+            return Lasting.IMPORTANT
         if memory.kind == Kind.SESSIONS:
-            return "" if live(memory.path) in self.summarised else "not summarised"
+            is_told = live(memory.path) in self.summarised
+            return None if is_told else Lasting.UNTOLD
         if has_ended or (_is_past(memory) and memory.kind in DISTILLED):
-            return ""
+            return None
         if memory.kind != Kind.FACTS:
-            return "lessons and notes"
-        return "your own" if _is_standing(memory) and not memory.sources else ""
+            return Lasting.NO_FACT
+        is_own = _is_standing(memory) and not memory.sources
+        return Lasting.OWN if is_own else None
 
 
 _DAYS = ("day", "valid_from", "valid_until")
@@ -420,7 +440,9 @@ def explain(folder: Folder, path: str, today: dt.date) -> list[str]:
     if state.archived:
         return [f"{where} is in the archive.", _in_archive(state)]
     if state.lasts or state.strength is None:
-        why = f"It does not fade. {LASTING[state.lasts]}"
+        why = "It does not fade."
+        if state.lasts:
+            why += f" {state.lasts.sentence}"
         if state.last_day:
             day = day_after(state.last_day, 1)
             why += f" It ends by itself, and is archived not before {day}."
@@ -477,7 +499,7 @@ def _in_archive(state: MemoryState) -> str:
         return "No job has put it here; filemem restore brings it back."
     since = f"A job archived it on {state.recalls.archived[:10]}."
     if state.returns:
-        reason = LASTING[state.returns]
+        reason = state.returns.sentence
         return f"{since} The next sweep brings it back. {reason}"
     return (
         f"{since} As far as is known it is still true. When it is opened or cited, the"

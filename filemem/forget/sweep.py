@@ -31,7 +31,7 @@ class SweepPlan:
 
     Attributes:
         to_archive: by path why: `retention 0.052` or `held until 2026-08-31`.
-        to_restore: by path in the archive why: a key of LASTING.
+        to_restore: by path in the archive why.
         waiting: the faded facts that wait for a yes.
         own_files: the digest of all files that the person wrote or changed.
     """

@@ -285,8 +285,22 @@ def joined(parts: Iterable[str], between: str = "\n") -> str:
 # -- files ---------------------------------------------------------------------------
 
 
-def text_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file that are not blank, with their numbers from 1.
+class NumberedLine(NamedTuple):
+    """A line of a text file, with its number from 1."""
+
+    number: int
+    text: str
+
+
+class Document(NamedTuple):
+    """A file of an export, by its name."""
+
+    name: str
+    data: bytes
+
+
+def text_lines(path: str) -> Iterator[NumberedLine]:
+    """Yield the lines of a text file that are not blank.
 
     A line over MAX_LINE_CHARS comes in pieces.
     """
@@ -294,7 +308,7 @@ def text_lines(path: str) -> Iterator[tuple[int, str]]:
         lines = iter(partial(file.readline, MAX_LINE_CHARS), "")
         for number, line in enumerate(lines, 1):
             if line.strip():
-                yield number, line.strip()
+                yield NumberedLine(number, line.strip())
 
 
 def decode_json(text: str | bytes) -> Any:

@@ -3,12 +3,13 @@
 docs/agents.md has the table of what is kept of each.
 """
 
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.importers.base import (
@@ -18,6 +19,7 @@ from filemem.importers.base import (
     ImportedConversation,
     Item,
     LeftOut,
+    NumberedLine,
     Skipped,
     as_dict,
     as_list,
@@ -32,8 +34,14 @@ _COMPRESSED = ".zst"
 MAX_UNPACKED_BYTES = 500_000_000
 
 
-Entries = Iterator[tuple[int, dict[str, Any]]]
-"""The entries of a session's file, each with the line on which it stands."""
+class Entry(NamedTuple):
+    """An entry of a session's file, and the line on which it stands."""
+
+    line: int
+    values: dict[str, Any]
+
+
+Entries = Iterator[Entry]
 
 
 def sessions(
@@ -98,12 +106,13 @@ def _session_files(folder: str, name_pattern: str, left_out: LeftOut) -> list[st
 
 def _entries(file: str, left_out: LeftOut) -> Entries:
     """Yield the entries of a file; the last may be in the midst of being written."""
-    lines = text_lines(file)
+    lines: Iterator[NumberedLine] = text_lines(file)
     if file.endswith(_COMPRESSED):
-        lines = enumerate(_unpacked(file).strip().split("\n"), 1)
+        texts = _unpacked(file).strip().split("\n")
+        lines = itertools.starmap(NumberedLine, enumerate(texts, 1))
     for number, line in lines:
         try:
-            yield number, as_dict(decode_json(line))
+            yield Entry(number, as_dict(decode_json(line)))
         except FilememError:
             left_out[BROKEN] += 1
 

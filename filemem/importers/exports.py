@@ -16,6 +16,7 @@ from typing import Any
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers.base import (
     ABANDONED,
+    Document,
     ImportedConversation,
     ImportedTurn,
     LeftOut,
@@ -73,18 +74,18 @@ def elements(path: str, assistant: str) -> Iterator[dict[str, Any] | Skipped]:
         )
 
 
-def _documents(path: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the documents of an export by name, each with its bytes."""
+def _documents(path: str) -> Iterator[Document]:
+    """Yield the documents of an export by name."""
     if os.path.isdir(path):
         top = Path(path)
         found = [*top.glob("*.json"), *top.glob("*/*.json")]  # unpacking adds a folder
         for file in sorted(found):
             if _DOCUMENT_NAME.fullmatch(file.name) and file.is_file():
-                yield str(file.relative_to(top)), _read(str(file))
+                yield Document(str(file.relative_to(top)), _read(str(file)))
     elif files.read(path, 2) == b"PK":
         yield from _unpacked(path)
     else:
-        yield os.path.basename(path), _read(path)
+        yield Document(os.path.basename(path), _read(path))
 
 
 def _read(path: str) -> bytes:
@@ -93,12 +94,12 @@ def _read(path: str) -> bytes:
     return files.read(path, size_bytes)
 
 
-def _unpacked(path: str) -> Iterator[tuple[str, bytes]]:
+def _unpacked(path: str) -> Iterator[Document]:
     try:
         archive = zipfile.ZipFile(path)
         for name in sorted(filter(_DOCUMENT_NAME.fullmatch, archive.namelist())):
             _check_size(path, archive.getinfo(name).file_size)
-            yield name, archive.read(name)
+            yield Document(name, archive.read(name))
     except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError) as error:
         raise FilememError(
             f"{path} cannot be unpacked ({error}); download it again or unpack it "

@@ -21,7 +21,7 @@ def markdown(path: str, zone: tzinfo | None) -> Iterator[Item]:
         yield _note(os.path.basename(path), path)
         return
     found = files.walk(path, lambda _, entry: not _left_out_because(entry))
-    for name, entry in sorted(found, key=lambda one: one[0]):
+    for name, entry in sorted(found, key=lambda one: one.path):
         reason = _left_out_because(entry)
         if reason:
             yield Skipped(name, reason)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from filemem.errors import FilememError, Refused
+from filemem.importers.base import Document
 from filemem.importers.intake import ImportedMemory, ImportReport
 from filemem.store import files
 from filemem.store.folder import BOOKKEEPING, Folder
@@ -97,22 +98,22 @@ def unpack(folder: Folder, file: str, *, dry_run: bool = False) -> ImportReport:
     return report
 
 
-def _unpacked(file: str) -> Iterator[tuple[str, bytes]]:
-    """Yield each path in a file with its bytes; raise FilememError."""
+def _unpacked(file: str) -> Iterator[Document]:
+    """Yield what a file holds, each by its path; raise FilememError."""
     data = files.read(file)
     try:
         if data[:2] != b"PK":
             document = json.loads(data)
             texts = {**document["memories"], **document.get("logs", {})}
             for path, text in texts.items():
-                yield path, text.encode()
+                yield Document(path, text.encode())
             return
         archive = zipfile.ZipFile(BytesIO(data))
         size_bytes = sum(entry.file_size for entry in archive.infolist())
         if size_bytes > MAX_UNPACKED_BYTES:
             raise ValueError("it holds too much")
         for name in archive.namelist():
-            yield name, archive.read(name)
+            yield Document(name, archive.read(name))
     except (ValueError, LookupError, TypeError, AttributeError, zipfile.error) as error:
         raise FilememError(
             f"{one_line(file)} is no export of filemem ({one_line(str(error), 80)}); "

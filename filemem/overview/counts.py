@@ -4,6 +4,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from filemem.chat.core_memory import core_memory
 from filemem.forget.states import ArchiveUse, MemoryState, archive_use, memory_states
@@ -27,13 +28,20 @@ class KindCount:
     archived_bytes: int
 
 
+class Fading(NamedTuple):
+    """A memory that will fall under the threshold unless it is recalled."""
+
+    day: dt.date
+    path: str
+
+
 @dataclass(frozen=True)
 class Counts:
     """How a user's memories stand on a day.
 
     Attributes:
         kinds: by kind.
-        fading: the day and path of what falls under the threshold within SOON_DAYS.
+        fading: what falls under the threshold within SOON_DAYS.
         staying: how many do not fade, by reason.
         prompt_tokens: what stands in every prompt, by its name.
         proposals: how many wait for the person.
@@ -42,7 +50,7 @@ class Counts:
     """
 
     kinds: dict[str, KindCount]
-    fading: list[tuple[dt.date, str]]
+    fading: list[Fading]
     staying: dict[str, int]
     prompt_tokens: dict[str, int]
     proposals: int
@@ -79,7 +87,7 @@ def count(folder: Folder, now: dt.datetime, progress: Progress = no_progress) ->
     for state in live:
         left = state.days_left(settings.threshold, today)
         if left is not None and left <= SOON_DAYS:
-            fading.append((today + dt.timedelta(left), state.path))
+            fading.append(Fading(today + dt.timedelta(left), state.path))
     core = core_memory(folder, today)
     standing = core.parts(folder.person, has_tools=settings.offers_tools)
     return Counts(

@@ -34,6 +34,13 @@ OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to wri
 _FLAGS = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+class Listed(NamedTuple):
+    """What lies in a folder: its path from the top that was named, and its entry."""
+
+    path: str
+    entry: "os.DirEntry[str]"
+
+
 class Tail(NamedTuple):
     """What a file holds from some byte on, and the file's inode."""
 
@@ -83,8 +90,8 @@ def through_link(path: str) -> bool:
 
 def walk(
     top: str, should_enter: Callable[[str, "os.DirEntry[str]"], bool]
-) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    """Yield what lies below a folder, folders among it, each with its path there.
+) -> Iterator[Listed]:
+    """Yield what lies below a folder, folders among it.
 
     What may not be listed is left out, and what `should_enter` does not want.
     """
@@ -97,7 +104,7 @@ def walk(
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if is_folder and should_enter(path, entry):
                     waiting.append(f"{path}/")
-                yield path, entry
+                yield Listed(path, entry)
 
 
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:

@@ -24,7 +24,7 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.fields import texts
-from filemem.store.files import too_far, walk
+from filemem.store.files import Listed, too_far, walk
 from filemem.store.heard import LOG, MemoryEvent, OnEvent, ignore
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import ARCHIVE, PROFILE, archived, kind_of, live, numbered
@@ -189,17 +189,17 @@ class Folder:
         """Return the paths of the memories, or of those of some kinds, in order."""
         return sorted(path for path, _ in self._memories(*kinds))
 
-    def _memories(self, *kinds: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    def _memories(self, *kinds: str) -> Iterator[Listed]:
         folders = tuple(f"{kind}/" for kind in kinds)
-        for path, entry in self.entries(*kinds):
-            is_wanted = not kinds or live(path).startswith(folders)
-            if (is_wanted or kind_of(path) in kinds) and is_memory(entry):
-                yield path, entry
+        for one in self.entries(*kinds):
+            is_wanted = not kinds or live(one.path).startswith(folders)
+            if (is_wanted or kind_of(one.path) in kinds) and is_memory(one.entry):
+                yield one
 
-    def entries(self, *kinds: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    def entries(self, *kinds: str) -> Iterator[Listed]:
         """Yield what lies in the folders of all memories, or of those of some kinds.
 
-        Each comes with its path, and may be no memory; no file is looked at.
+        Some of it may be no memory; no file is looked at.
         """
         return walk(self.root, partial(_enters_kind, kinds) if kinds else enters)
 

@@ -100,6 +100,13 @@ def compile_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
+class KeyedLine(NamedTuple, Generic[Key]):
+    """A line to look at, without its ending, and a key of the caller's."""
+
+    key: Key
+    text: str
+
+
 class MatchedLine(NamedTuple, Generic[Key]):
     """A line that matches: its key, and where in it."""
 
@@ -109,14 +116,14 @@ class MatchedLine(NamedTuple, Generic[Key]):
 
 def search_lines(
     pattern: re.Pattern[str],
-    lines: Iterable[tuple[Key, str]],
+    lines: Iterable[KeyedLine[Key]],
     seconds: float = MATCH_SECONDS,
 ) -> Iterator[MatchedLine[Key]]:
     """Yield the lines that match, in order.
 
     Args:
         pattern: one that `compile_pattern` returned.
-        lines: each with a key of the caller's, without its line ending.
+        lines: to look at.
         seconds: of a processor, in which each BATCH_CHARS of lines must be matched.
 
     Raises:
@@ -128,7 +135,7 @@ def search_lines(
                 yield MatchedLine(key, spans_of(pattern, text))
         return
     for batch in _batches(lines):
-        texts = [text for _, text in batch]
+        texts = [line.text for line in batch]
         try:
             found = match_apart(pattern, texts, seconds)
         except TimeoutError:
@@ -139,18 +146,18 @@ def search_lines(
             raise PatternError(
                 f"pattern: the process that matches it failed ({error}); simplify it"
             ) from None
-        for (key, _), spans in zip(batch, found, strict=True):
+        for line, spans in zip(batch, found, strict=True):
             if spans:
-                yield MatchedLine(key, spans)
+                yield MatchedLine(line.key, spans)
 
 
-def _batches(lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
+def _batches(lines: Iterable[KeyedLine[Key]]) -> Iterator[list[KeyedLine[Key]]]:
     """Yield the lines, some BATCH_CHARS of them at a time."""
-    batch: list[tuple[Key, str]] = []
+    batch: list[KeyedLine[Key]] = []
     size = 0
     for item in lines:
         batch.append(item)
-        size += len(item[1]) + 1
+        size += len(item.text) + 1
         if size >= BATCH_CHARS:
             yield batch
             batch = []
@@ -304,7 +311,7 @@ def _moment(stat: Stat) -> str:
 
 
 def _matches(
-    pattern: re.Pattern[str], forms: Iterable[tuple["_LineForm", str]]
+    pattern: re.Pattern[str], forms: Iterable[KeyedLine["_LineForm"]]
 ) -> Iterator[Match]:
     """Yield each line that matches in one of its forms."""
     last: _Line | None = None
@@ -375,7 +382,7 @@ def _forms(
     pattern: re.Pattern[str],
     scope: _Scope,
     notes: list[str],
-) -> Iterator[tuple[_LineForm, str]]:
+) -> Iterator[KeyedLine[_LineForm]]:
     """Yield each line in the forms that may match: as it is, and as it is shown.
 
     `notes` gets a sentence for each file that cannot be read.
@@ -390,10 +397,11 @@ def _forms(
         if is_words and not scope.names_days and not pattern.search(memory.text):
             continue
         for line in _lines(memory, scope):
-            yield _LineForm(line), line.text
+            yield KeyedLine(_LineForm(line), line.text)
             if not is_words:
                 for shown in _as_shown(line.text):
-                    yield _LineForm(line, len(line.text) - len(shown)), shown
+                    form = _LineForm(line, len(line.text) - len(shown))
+                    yield KeyedLine(form, shown)
             if scope.names_days:
                 yield from _day_forms(line)
 
@@ -412,7 +420,7 @@ def _as_shown(line: str) -> list[str]:
     return [f"{said}:{line[head.end() :]}" for said in shown]
 
 
-def _day_forms(line: _Line) -> Iterator[tuple[_LineForm, str]]:
+def _day_forms(line: _Line) -> Iterator[KeyedLine[_LineForm]]:
     """Yield the days that the tools show in brackets, in words and as in ISO 8601."""
     if line.days is None or line.days.first < line.days.last:
         return
@@ -424,7 +432,7 @@ def _day_forms(line: _Line) -> Iterator[tuple[_LineForm, str]]:
         if mention.annotated and span.start == span.end:
             words = [in_words(span, chinese) for chinese in (False, True)]
             form = _LineForm(line, mention=(mention.start, mention.end))
-            yield form, f"[{words[0]}] [{words[1]}] [{span.start}]"
+            yield KeyedLine(form, f"[{words[0]}] [{words[1]}] [{span.start}]")
 
 
 def _names_day(expression: str) -> bool:

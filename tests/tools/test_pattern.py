@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from filemem.tools.grep import (
     MAX_PATTERN_CHARS,
+    KeyedLine,
     PatternError,
     compile_pattern,
     search_lines,
@@ -28,7 +29,8 @@ def found(
     pattern: str, lines: Iterable[tuple[Any, str]], seconds: float = 60
 ) -> list[Any]:
     """The keys of the lines that match."""
-    return [one.key for one in search_lines(compile_pattern(pattern), lines, seconds)]
+    keyed = itertools.starmap(KeyedLine, lines)
+    return [one.key for one in search_lines(compile_pattern(pattern), keyed, seconds)]
 
 
 # What a pattern means
@@ -174,10 +176,11 @@ def test_memory_is_bounded() -> None:
     """Asked in a process of its own, as the most that children took counts every other test's too."""
     program = """
 import resource
-from filemem.tools.grep import PatternError, compile_pattern, search_lines
+from filemem.tools.grep import KeyedLine, PatternError, compile_pattern, search_lines
 from filemem.tools.matcher import MEMORY_BYTES
 try:
-    list(search_lines(compile_pattern("(x|y)+"), [(1, "x" * 10_000_000)], seconds=30))
+    line = KeyedLine(1, "x" * 10_000_000)
+    list(search_lines(compile_pattern("(x|y)+"), [line], seconds=30))
 except PatternError as error:
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     print(error, most <= MEMORY_BYTES)
@@ -194,7 +197,7 @@ except PatternError as error:
 def test_no_child_outlives_its_search() -> None:
     """And its matches come as they are found: the stream never ends."""
     before = open_descriptors()
-    endless = ((key, "some twenty or thirty words.") for key in itertools.count())
+    endless = map(KeyedLine, itertools.count(), itertools.repeat("some twenty words."))
     stream = search_lines(compile_pattern(r"^(\w+ )*\w+\.$"), endless)
     next(stream)
     stream.close()
