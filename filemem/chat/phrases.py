@@ -14,6 +14,10 @@ NEAREST = (
     "I found no strong match; the nearest:",
     "沒有找到含有全部詞語的記憶；最接近的：",
 )
+REPEATED = (  # a question of before, or the same statement
+    "I found little more than your own words; the nearest:",
+    "找到的幾乎只是同樣的話；最接近的：",
+)
 NOTHING = (
     "I found nothing that holds this; your message is kept.",
     "記憶裡沒有找到相關內容；這句話已經保存。",
@@ -33,7 +37,7 @@ OFF_THE_RECORD = (
 )
 OWN_BEGINNINGS = tuple(  # of what is said of the memory, and so quoted to nobody
     said.partition("{}")[0]
-    for english, chinese in (FOUND, NEAREST, NOTHING, NOTHING_KEPT, KEPT)
+    for english, chinese in (FOUND, NEAREST, REPEATED, NOTHING, NOTHING_KEPT, KEPT)
     for said in (english, chinese, terms.simplified(chinese))
 )
 _REMEMBER = re.compile(  # matched with simplified characters

@@ -111,7 +111,8 @@ class Quotes(NamedTuple):
 
     Attributes:
         text: the heading and the passages; '' for none.
-        is_held: whether one of them holds what the message says or asks.
+        is_held: whether one of them holds what the message says or asks, and is more
+            than its words again.
     """
 
     text: str
@@ -140,22 +141,29 @@ def quoted(
     names_day = not asked and _names_day(message, today)
     holding: list[Hit] = []
     near: list[Hit] = []
+    repeating: list[Hit] = []
     for hit in _search(folder, asked or message, today, current):
         is_own = hit.speaker == ASSISTANT
         if is_own and hit.text.startswith(phrases.OWN_BEGINNINGS):
             continue
         is_of_day = names_day and hit.features.is_of_day
         is_plan = hit.day_named > today.toordinal()
-        is_held = hit.strength >= HALF or is_of_day or is_plan
-        (holding if is_held else near).append(hit)
+        if hit.is_echo:
+            repeating.append(hit)
+        elif hit.strength >= HALF or is_of_day or is_plan:
+            holding.append(hit)
+        else:
+            near.append(hit)
     replacing = {hit.newer for hit in holding}
     holding += [hit for hit in near if hit.path in replacing]
     holding.sort(key=lambda hit: bool(hit.newer))
     others = [hit for hit in near if hit.path not in replacing]
-    hits = sorted([*holding, *others], key=lambda hit: hit.is_echo)
+    hits = [*holding, *others, *repeating]
     if not hits:
         return Quotes("", is_held=False)
     heading = phrases.FOUND if holding else phrases.NEAREST
+    if repeating and not holding:
+        heading = phrases.REPEATED
     items = [_item(hit, message, today) for hit in hits[:NEAREST]]
     folder.tell("recalled", len(items))
     text = "\n\n".join([phrases.said_to(message, heading), *items])

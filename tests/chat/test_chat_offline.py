@@ -217,6 +217,25 @@ def test_what_holds_too_little_stands_under_the_nearest(
     assert mara.say(asked).startswith(nearest)
 
 
+@pytest.mark.parametrize(
+    ("asked", "again", "opening"),
+    [
+        ("where is my locker?", "Which locker is mine", "I found little more than"),
+        ("我的柜子在哪里", "我的柜子在哪里？", "找到的几乎只是同样的话；"),
+    ],
+)
+def test_who_asked_it_before_told_no_answer(
+    mara: Life, asked: str, again: str, opening: str
+) -> None:
+    """What has only the words of the message is quoted, but as nothing found."""
+    mara.say(asked, "2026-10-20")
+    answer = mara.say(again, "2026-10-21")
+    assert answer.startswith(opening) and asked in answer
+    mara.say("My locker 柜子 is the blue one by the stairs.", "2026-10-22")
+    answer = mara.say(again, "2026-10-23")
+    assert answer.startswith(FOUND) and answer.index("blue") < answer.index(asked)
+
+
 def test_what_holds_the_question_hides_nothing_that_is_near(mara: Life) -> None:
     """A question of before shares more words than the answer does."""
     mara.say("Our orange tabby is Pumpkin.", "2026-10-01")
