@@ -283,6 +283,10 @@ class Conversation:
             [kept.format(one_line(words), done.decisions[0].path), *done.notes]
         )
 
+    def passages(self) -> str:
+        """Return what answers the last message without a model; '' for nothing."""
+        return self._quoted(self.turn.said).text
+
     def _quoted(self, said: Passage) -> Quotes:
         """Return the best passages for a message."""
         current = None

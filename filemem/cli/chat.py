@@ -31,6 +31,7 @@ from filemem.jobs import JobRun
 from filemem.learn import background
 from filemem.learn.sessions import unread
 from filemem.llm.choice import NOTICE, OfflineModel
+from filemem.llm.model import ModelError
 from filemem.store import config, transcript, usage
 from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog
@@ -224,11 +225,21 @@ class Chat:
         return 2
 
     def _answer(self, message: str) -> int:
-        """Have a message answered, and show the answer as it comes."""
+        """Have a message answered, and show the answer as it comes.
+
+        Where the model fails, why, and what would answer without one; that is exit
+        code 2.
+        """
         with Progress("reading the memories") as show:
             index.of(self._talk.user).corpus(show)
         self._screen.begin(message)
-        self._screen.end(self._talk.say(message, self._screen.hear))
+        try:
+            answer = self._talk.say(message, self._screen.hear)
+        except ModelError as error:
+            self._screen.fail(sentence(error))
+            self._screen.quote(self._talk.passages())
+            return 2
+        self._screen.end(answer)
         return 0
 
     def _said(self, both: tuple[str, str]) -> str:

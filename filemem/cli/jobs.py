@@ -93,7 +93,7 @@ def _read_for_later(call: Context, model: str | None, named: Collection[str]) ->
     except (FilememError, OSError) as error:
         told = in_words(error)
     if told:
-        background.leave_news(user, told)
+        background.leave_news(user, told, at)
 
 
 @click.command("compact")

@@ -129,6 +129,11 @@ class Screen:
             told += f"  {said_to(self.message, UNSHOWN)}"
         return told
 
+    def quote(self, passages: str) -> None:
+        """Show passages in the place of an answer; scripts get none."""
+        if passages and not self._for_script:
+            say(wrapped(passages, sys.stdout))
+
     def fail(self, text: str) -> None:
         """Show why there is no answer, as one red line on standard error."""
         if self._for_script:

@@ -94,16 +94,21 @@ def _waits(folder: Folder, ended: Ended) -> bool:
     return any(turn.has_words for turn in waiting)
 
 
-def leave_news(folder: Folder, told: str) -> None:
+def leave_news(folder: Folder, told: str, at: dt.datetime) -> None:
     """Leave news for the next chat, behind what was left before, unless it says that.
 
     A folder that was moved away meanwhile gets none.
+
+    Args:
+        folder: whose chat tells it.
+        told: the news.
+        at: the moment; the chat may be days later, so its day is told.
     """
     with suppress(NotFound), folder.locked():
         before = _news(folder)
         if told in before:  # an endpoint fails again
             return
-        line = one_line(f"{before} {told}", MAX_NEWS_CHARS)
+        line = one_line(f"{before} {at:%Y-%m-%d}: {told}", MAX_NEWS_CHARS)
         files.write(folder.bookkeeping(NEWS), f"{line}\n".encode("utf-8", "replace"))
 
 

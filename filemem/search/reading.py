@@ -14,7 +14,7 @@ from filemem.search.search_request import SearchRequest
 from filemem.store.bullets import parse as parse_bullet
 from filemem.store.fields import texts
 from filemem.store.memory import SOURCE_MARK, Memory
-from filemem.store.passages import FORGOTTEN, Passage
+from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.paths import DISTILLED, PROFILE, FileDate, Kind, live, when_of
 from filemem.text import terms
 from filemem.text.plain import one_line
@@ -131,7 +131,7 @@ def _read(index: Index, match: Ranked) -> ShownPassage | None:
     except (FilememError, IndexError):
         return None
     passage = memory.passages[place]
-    if passage.text in ("", FORGOTTEN):
+    if passage.text in ("", FORGOTTEN, NO_ANSWER):
         return None
     if passage.speaker and len(passage.text) <= SHOWN_WHOLE_CHARS:
         return ShownPassage(memory, passage, 0, len(passage.text))

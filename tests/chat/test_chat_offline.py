@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from programs import lay
+from programs import clean, filemem, lay
+from scripted_server import ScriptedServer, fail
 
 from filemem import FilememError, Store
 from filemem.cli import cli
@@ -151,6 +152,32 @@ def test_a_message_is_answered_by_dated_quotes_whatever_its_marks(
     assert re.search(
         rf"\n  {day}, sessions/2026/2026-11-02-0930-\S+\.md:\d+\n?$", first
     )
+
+
+def test_where_a_model_fails_one_line_says_why_and_the_passages_stand_as_without_one(
+    mara: Life, server: ScriptedServer
+) -> None:
+    """However often: that there was no answer is no passage."""
+    mara.run("remember", "My dad's birthday is on 5 December.")
+    server.default = fail(401, "no")
+    asked = [
+        "chat",
+        "--new",
+        "-m",
+        "When is my dad's birthday?",
+        "--store",
+        str(mara.store),
+        "--user",
+        "mara",
+    ]
+    env = clean(**server.environment)
+    for _ in range(2):
+        done = filemem(*asked, env=env)
+        assert done.returncode == 2, done.stderr
+        assert "set a valid one" in done.stderr.splitlines()[-1]
+        assert done.stdout.startswith(FOUND[0])
+        assert "5 December" in done.stdout
+        assert "no answer" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ def test_a_failure_waits_and_the_next_chat_says_the_remedy(ann: Ann) -> None:
     ann.waits_until_read()
     told = ann.say("Hello", LATER)
     assert "set a valid one" in told and "What was not read yet waits." in told
+    assert f"{LATER[:10]}: gpt-x at" in told, "the day on which it failed"
 
 
 def test_nothing_is_read_where_the_person_does_not_want_it(ann: Ann) -> None:
@@ -277,7 +278,7 @@ def test_an_agent_s_session_is_read_when_it_ends(ann: Ann) -> None:
     assert ann.filemem(*hook, given=given).returncode == 0
     ann.waits_until_read()
     user = Store(ann.home / "store").user("ann")
-    background.leave_news(user._folder, "And more.")
+    background.leave_news(user._folder, "And more.", dt.datetime.now())
     event = {"hook_event_name": "SessionStart", "source": "startup"}
     begins = json.dumps(event)
     told = ann.filemem(*hook, given=begins).stdout
