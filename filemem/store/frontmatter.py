@@ -70,8 +70,14 @@ def _fault(what: str) -> yaml.YAMLError:
 
 
 def _line_of(error: Exception, source: str) -> int:
-    """Return the line of a text at which YAML is broken, from 1."""
-    mark = getattr(error, "problem_mark", None)
+    """Return the line of a text at which YAML is broken, from 1.
+
+    That is where a quote or bracket without its end began; of what stands line by line,
+    a block, the line that does not fit.
+    """
+    mark = getattr(error, "context_mark", None)
+    if mark is None or "block" in str(getattr(error, "context", "")):
+        mark = getattr(error, "problem_mark", None)
     index = mark.index if mark else getattr(error, "position", 0)
     # The last line with text where it points behind all.
     return source.count("\n", 0, min(index, len(source.rstrip()))) + 1

@@ -134,8 +134,10 @@ def test_line_ends_do_not_change_what_is_read() -> None:
 # -- YAML -----------------------------------------------------------------------------
 
 BROKEN = {
-    "a: [1, 2\nb: 3": (3, "did not find expected ',' or ']'"),
+    "c: 0\na: [1, 2\nb: 3\nd: 4": (3, "did not find expected ',' or ']'"),
     "a: 1\nb: \x1b[31m": (3, "control characters are not allowed"),
+    "a: 'b\nc: 0\nd: 1": (2, "unexpected end of stream"),
+    "a: 1\nb: 'c' d\ne: 3": (3, "did not find expected key"),
     "- a\n- b": (2, "no mapping of keys to values"),
     "a: &x [1]\nb: *x": (2, "uses anchors and aliases"),
     "a: " + "[" * 100_000: (2, "nest"),  # newer parsers have a limit of their own
