@@ -10,6 +10,7 @@ from filemem import jobs
 from filemem.chat.phrases import KEPT, said_to
 from filemem.cli.context import (
     Context,
+    NamedLine,
     new_option,
     prints,
     split_line,
@@ -188,6 +189,26 @@ def _found_by_words(user: Folder, words: str, today: dt.date) -> str:
     return next((hit.place for hit in found.hits), "")
 
 
+def _place(call: Context, user: Folder, named: str) -> NamedLine:
+    """Return what `edit` is to open: a path, with a line or without, or what some words
+    find. A profile that is not there yet is made.
+
+    Raises:
+        NotFound: there is no such memory, and the words find none.
+    """
+    place = split_line(user, named)
+    if place.path == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
+        user.create(PROFILE, page(Kind.PROFILE))
+    try:
+        return NamedLine(user.locate(place.path), place.line)
+    except NotFound:
+        found = _found_by_words(user, place.path, call.now.date())
+        if not found:
+            raise
+        say_dim(found)
+        return split_line(user, found)
+
+
 @click.command("edit")
 @click.argument("path", nargs=-1, required=True, type=click.Path())
 @prints
@@ -196,27 +217,23 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
 
     PATH may also be words, for the fact or note that a search finds by them, else for
     what was said. The editor is $VISUAL or $EDITOR; PATH:LINE opens it at that line if
-    it understands +LINE. What you save is checked. Exit code 1 if there is a problem.
+    it understands +LINE. What you save is checked and, as by remember, committed. Exit
+    code 1 if there is a problem.
 
     Example: filemem edit profile.md"""
     user = call.the_user()
-    name, line = split_line(user, " ".join(path))
-    if name == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
-        user.create(PROFILE, page(Kind.PROFILE))
-    try:
-        where = user.locate(name)
-    except NotFound:
-        place = _found_by_words(user, name, call.now.date())
-        if not place:
-            raise
-        say_dim(place)
-        where, line = split_line(user, place)
-    user.read(where, 1)  # refuses a device, say, on which an editor could hang
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    if line and os.path.basename(editor.split(" ")[0]) in _TAKE_LINES:
-        editor += f" +{line}"
-    click.edit(filename=user.absolute(where), editor=editor)
-    note_use(user, call.now.date())
-    problems = faults(user, parse(where, user.read(where)))
+    with jobs.JobRun(user, "edit", call.now, exclusive=False) as run:
+        where, line = _place(call, user, " ".join(path))
+        user.read(where, 1)  # refuses a device, say, on which an editor could hang
+        before = user.read(where)
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        if line and os.path.basename(editor.split(" ")[0]) in _TAKE_LINES:
+            editor += f" +{line}"
+        click.edit(filename=user.absolute(where), editor=editor)
+        note_use(user, call.now.date())
+        after = user.read(where)
+        if after != before:
+            say_dim(*run.commit(f"Edit {where}", [where]))
+    problems = faults(user, parse(where, after))
     yield from map(str, problems)
     return int(bool(problems))

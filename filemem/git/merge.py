@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -201,9 +202,12 @@ def carry_out(repository: Repository, changes: Iterable[FileChange]) -> None:
             )
     edited = sorted(paths.intersection(repository.changed_paths("")))
     if edited:
+        git = f"git -C {shlex.quote(repository.root)}"
+        named = shlex.join(edited)
         raise FilememError(
-            f"your uncommitted changes in {first_few(edited)} are in the way; "
-            "commit them, then try again."
+            f"your uncommitted changes in {first_few(edited)} are in the way; keep "
+            f"them with {git} commit -m 'My edits' {named}, or drop them with {git} "
+            f"restore {named}, then try again."
         )
     for change in todo:
         _check_free(repository.root, change)

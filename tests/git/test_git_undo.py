@@ -218,6 +218,27 @@ def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return filemem("--store", where, *arguments, env=clean(NO_COLOR="1"))
 
 
+def test_an_edit_by_command_is_a_commit_that_can_be_undone(mara: Folder) -> None:
+    """One that changes nothing is none; what was changed before is the person's."""
+    where = Path(mara.root).parent
+
+    def edited(path: str, change: str) -> str:
+        env = clean(EDITOR=f"sed -i {change}")
+        done = filemem("--store", where, "edit", path, env=env)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    profile = Path(mara.root, "profile.md")
+    before = profile.read_text()
+    edited("profile.md", "s/two/zwei/")
+    assert git(where, "log", "-1", "--format=%s") == "Edit profile.md"
+    edited("profile.md", "s/none/one/")
+    assert run(where, "undo").stdout.endswith("Changed profile.md back.\n")
+    assert profile.read_text() == before
+    write(mara, "profile.md", "three\n")
+    assert "not committed with this" in edited("profile.md", "s/three/drei/")
+
+
 def test_the_commands_answer_in_words(mara: Folder) -> None:
     """log and undo, as a person and as a script asks."""
     where = Path(mara.root).parent
