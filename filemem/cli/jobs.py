@@ -145,7 +145,7 @@ def maintain_command(call: Context, **options: Any) -> Output:
     """Do the work of a night: learn, summarise, archive.
 
     It runs consolidate, compact and sweep, and is safe at any time, from cron or a git
-    hook.
+    hook. Exit code 1 if the model failed: what it did not read or tell waits.
 
     Example: filemem maintain --all-users --dry-run"""
     return _run(call, jobs.maintain, **options)
@@ -244,7 +244,8 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
 def _run(call: Context, job: Job, **options: Any) -> Output:
     """Do a job for the user of this call, or with --all-users for each.
 
-    Return exit code 1 if it failed for one of these.
+    Return exit code 1 if it failed for one of these, or something waits as the model
+    failed.
     """
     if call.many():
         return (yield from _run_for_all(call, job, options))
@@ -257,9 +258,11 @@ def _run(call: Context, job: Job, **options: Any) -> Output:
             say_dim(*takes.said)
     with Progress(f"{job.__name__} {user.name}") as show:
         results = jobs.do(job, user, call.now, progress=show, **options)
+    waits = False
     for result in results:
+        waits |= bool(result.facts.get("waits"))
         yield _row(user.name, result, result.said)
-    return 0
+    return int(waits)
 
 
 def _run_for_all(call: Context, job: Job, options: dict[str, Any]) -> Output:
@@ -269,11 +272,13 @@ def _run_for_all(call: Context, job: Job, options: dict[str, Any]) -> Output:
         options["model"] = model.name if model else None
     users = store.users()
     failed = 0
+    waits = False
     for row in _for_each(call, job, users, ": ", **options):
         failed += "error" in row.data
+        waits |= bool(row.data.get("waits"))
         yield row
     yield f"{len(users) - failed:,} of {len(users):,} users done."
-    return int(failed > 0)
+    return int(failed > 0 or waits)
 
 
 def _for_each(

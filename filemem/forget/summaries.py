@@ -171,10 +171,12 @@ class _Done:
         """Tell all of it as a job's, with what a model's requests take."""
         requests = 0
         tokens = 0
+        waits = False
         retelling = self.retelling
         if retelling:
             requests = retelling.requests
             tokens = retelling.tokens
+            waits = bool(retelling.error)
             sent = f"{counted(requests, 'request')} of some {tokens:,} tokens in all"
             if tokens:
                 self.notes.append(f"{retelling.model.name}: {sent}.")
@@ -186,6 +188,7 @@ class _Done:
             {
                 "summaries": self.made,
                 "notes": self.notes,
+                "waits": waits,
                 "requests": requests,
                 "tokens": tokens,
             },

@@ -92,9 +92,9 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
 
 
 def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
-    """In one run: the next one asks it again.
+    """In one run: the next one asks it again, and nothing is lost.
 
-    Whoever waits for it is named.
+    Whoever waits for it is named, and the exit code says so.
     """
     shutil.copytree(store / "ann", store / "bob")
     with ScriptedServer(*[fail(400, "out of order")] * 9) as server:
@@ -105,9 +105,28 @@ def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
             "--all-users",
             "--model",
             "test",
+            code=1,
             env=url,
         )
         assert len(server.requests) == 1
+        told = json.loads(
+            run(
+                store,
+                "maintain",
+                "--user",
+                "ann",
+                "--model",
+                "test",
+                "--json",
+                code=1,
+                env=url,
+            )
+        )
+        waiting = []
+        for one in told:
+            if one.get("waits"):
+                waiting.append(one["job"])
+        assert waiting == ["consolidate", "compact"]
     assert "bob: test was not asked again after it failed; fix that first." in said
     assert "2 of 2 users done." in said
 
