@@ -17,6 +17,7 @@ from filemem.learn.records import Action, Claim
 from filemem.learn.sessions import SaidTurn
 from filemem.llm.model import Reply
 from filemem.store.facts import MAX_FACT_CHARS, plain
+from filemem.store.fields import Episode
 from filemem.store.learned import digest
 from filemem.store.paths import Kind
 from filemem.store.profile_sections import SECTIONS
@@ -140,7 +141,7 @@ def _claim(
     front = {
         "importance": _importance(entry),
         "confidence": None if shown.holds(text) else NOT_SHOWN,
-        **_days(entry, last_day, is_event=kind == "event" and not is_lesson),
+        **_days(entry, last_day, is_event=kind == Episode.EVENT and not is_lesson),
         "retold_by": model,
     }
     if turns and all(turn.role is not Role.PERSON for turn in turns):
@@ -205,7 +206,7 @@ def _days(entry: Entry, last_day: dt.date, *, is_event: bool) -> dict[str, Any]:
     return {
         "valid_from": begin.start if begin else None,
         "valid_until": end.end if end else None,
-        "kind": "event" if is_event else "",
+        "kind": Episode.EVENT if is_event else "",
         "day": day.start if day else None,
     }
 

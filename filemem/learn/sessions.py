@@ -135,7 +135,7 @@ def speaker(memory: Memory, passage: Passage) -> str:
         passage: the turn.
     """
     role = memory.role(passage.speaker)
-    return display(passage.speaker) if role is Role.PERSON else role.value
+    return display(passage.speaker) if role is Role.PERSON else role
 
 
 def display(name: str) -> str:

@@ -11,6 +11,7 @@ from filemem.learn import proposals
 from filemem.learn.outcome import Applied
 from filemem.learn.records import NEW, WAITING, Action, Decision, page
 from filemem.store import facts, recalls
+from filemem.store.fields import Episode
 from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog, wrote
 from filemem.store.memory import Memory
@@ -222,7 +223,7 @@ def rewritten(memory: Memory, decision: Decision) -> str:
             front["confidence"] = max(sure, front["confidence"])
         return page(memory.kind, memory.body.strip("\n"), front)
     outdated = ["kind", "day", "confidence"]
-    if "event" in (front.get("kind"), claim.front.get("kind")):
+    if Episode.EVENT in (front.get("kind"), claim.front.get("kind")):
         outdated.append("valid_until")
     for key in outdated:
         front.pop(key, None)

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from filemem.errors import Problem
@@ -31,6 +32,13 @@ FORMAL = frozenset(
         "status: deprecated",
     )
 )
+
+
+class Episode(StrEnum):
+    """The `kind` of a fact that is over once its day is."""
+
+    EVENT = "event"
+    PLAN = "plan"
 
 
 @dataclass(frozen=True)
@@ -107,8 +115,7 @@ FIELDS = {
     "supersedes": Field(_is_text_or_list, "the path of the older memory"),
     "superseded_by": Field(_is_text, "the path of the newer memory"),
     "assistant": Field(_is_text, "the name of the speaker who is one"),
-    # Such a fact is over once its day is.
-    "kind": Field(lambda value: value in ("event", "plan"), ""),
+    "kind": Field(lambda value: value in [*Episode], ""),
     # Of an event; a note's `day: Friday` is its own matter.
     "day": Field(day_of, ""),
 }

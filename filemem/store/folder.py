@@ -25,7 +25,7 @@ from filemem.store import files, person
 from filemem.store.encodings import UTF_8, encoding_of
 from filemem.store.fields import texts
 from filemem.store.files import Listed, too_far, walk
-from filemem.store.heard import LOG, MemoryEvent, OnEvent, ignore
+from filemem.store.heard import LOG, Happening, MemoryEvent, OnEvent, ignore
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import ARCHIVE, PROFILE, archived, kind_of, live, numbered
 from filemem.text.plain import escape_controls, nearest, one_line
@@ -165,7 +165,7 @@ class Folder:
         place = self.root if self.exists() else self.store
         return os.access(place, os.R_OK | os.X_OK) and not os.access(place, os.W_OK)
 
-    def tell(self, kind: str, count: int, *tokens: int) -> None:
+    def tell(self, kind: Happening, count: int, *tokens: int) -> None:
         """Log what happens to the memories, and have the program hear it.
 
         Args:

@@ -3,8 +3,12 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 LOG = logging.getLogger("filemem")
+Happening = Literal[
+    "kept", "recalled", "requested", "remembered", "archived", "forgotten"
+]
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class MemoryEvent:
         tokens_out: that it answered with.
     """
 
-    kind: str
+    kind: Happening
     user: str
     count: int = 1
     tokens_in: int = 0

@@ -5,11 +5,11 @@ text is looked at.
 """
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 
-class Role(Enum):
+class Role(StrEnum):
     """Whose words a turn holds; the value is also the front matter's key for it."""
 
     PERSON = "person"
@@ -18,10 +18,10 @@ class Role(Enum):
     DOCUMENT = "document"
 
 
-ASSISTANT = Role.ASSISTANT.value
+ASSISTANT = Role.ASSISTANT
 """The speaker of an assistant's turns, where the front matter names no other."""
 
-TOOL = Role.TOOL.value
+TOOL = Role.TOOL
 """The speaker under which an intake writes a tool's call and its answer."""
 
 ROLE_NAMES = frozenset("assistant developer document function system tool user".split())
@@ -51,7 +51,7 @@ def role_of(speaker: str, front: Mapping[str, Any]) -> Role:
     if name == ASSISTANT:
         return Role.ASSISTANT
     for role in (Role.ASSISTANT, Role.TOOL, Role.DOCUMENT):
-        if name in _names(front.get(role.value)):
+        if name in _names(front.get(role)):
             return role
     if front.get("origin"):
         return _INTAKE_ROLES.get(speaker, Role.PERSON)
