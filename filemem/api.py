@@ -393,9 +393,10 @@ class User:
 
         Args:
             facts: each a text, or a mapping with `text` and what else `remember` takes,
-                `day` (of the fact), `id` (of another program's: what came once is not
-                kept again, though it may be forgotten since) and `metadata` (further
-                keys of the front matter).
+                `day` (of the fact), `id` (of another program's: the same text is not
+                kept again, though it may be edited or forgotten since; another one
+                supersedes that fact, unless it was pinned or forgotten) and `metadata`
+                (further keys of the front matter).
             today: the day of facts that have none.
 
         Raises:

@@ -155,7 +155,9 @@ def plan_deletion(
     places: Sequence[str] = (),
     progress: Progress = no_progress,
 ) -> DeletionPlan:
-    """Return everything that would go with some memories; nothing is changed.
+    """Return everything that would go with some memories; none of them is changed.
+
+    What killed writers have left is finished first, so that it goes, too.
 
     Args:
         folder: whose memories.
@@ -170,6 +172,8 @@ def plan_deletion(
         Refused: a place names a folder, or what cannot be read.
         FilememError: there is no word in what is to be looked for.
     """
+    with contextlib.suppress(FilememError, OSError):  # it is read-only, or busy
+        folder.finish_writes()
     path = split_place(what).path
     is_path = any(folder.existing(path)) or _LIKE_A_PATH.fullmatch(path)
     if is_path and not about:

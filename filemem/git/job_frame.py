@@ -106,6 +106,7 @@ def recover(history: History) -> None:
     place = history.folder.bookkeeping(NOTES)
     if not root or not os.path.isdir(place):
         return
+    history.folder.recover()
     written: set[str] = set()
     notes: list[str] = []
     with contextlib.ExitStack() as held:

@@ -118,6 +118,7 @@ def _conversations(turns: Iterable[SaidTurn]) -> int:
 
 def _finish(folder: Folder, log: LearnLog, at: dt.datetime) -> Iterator[Applied]:
     """Finish what a person did by hand or a killed run has left; yield what changed."""
+    folder.recover()
     for path in sorted(one.path for one in log.others(*DISTILLED)):
         memory = folder.find(path)
         keys = set(memory.front) if memory else set()

@@ -162,6 +162,13 @@ class KnownMemories:
                 lines.append(line)
         self._log.add(lines)
 
+    def outdated(self, claim: Claim) -> str:
+        """Return the path of what the same id of another program told last.
+
+        Empty where that was the same, or nothing.
+        """
+        return self._log.outdated(claim.origins)
+
     def is_ours(self, memory: Memory) -> bool:
         """Tell whether a memory is just as the program left it."""
         return self._log.is_untouched(memory.path, memory.data)

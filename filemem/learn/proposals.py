@@ -93,9 +93,7 @@ def propose(folder: Folder, log: LearnLog, decision: Decision) -> str:
             ended.append(target.removeprefix(f"{PROPOSED}/"))
     page = claim.page(supersedes=tuple(ended), why=fault, section=claim.section)
     name = facts.name(claim.kind, claim.text, claim.day, display(folder.person))
-    path = folder.create(f"{PROPOSED}/{name}", page)
-    log.add([{"proposal": path, "from": claim.origins}])
-    return path
+    return log.create("proposal", f"{PROPOSED}/{name}", page, claim.origins)
 
 
 def quoted_turn(folder: Folder, source: str) -> str:

@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -46,7 +46,9 @@ class Asked:
         source: `path:line` of the turn that says it, if it was said in a conversation.
         replaces: the path of a fact that it supersedes, as does a fact that says it
             already.
-        id: by which another program knows it; what came once is not kept again.
+        id: by which another program knows it. The text that came last under it is not
+            kept again; another one supersedes that fact, or what a person made of it,
+            unless they have pinned it, and stays away where they have deleted it.
         metadata: further keys of its front matter; those of filemem's own are left out.
     """
 
@@ -117,12 +119,12 @@ def remember_all(
 def _apart(claims: list[Claim]) -> Iterator[list[Claim]]:
     """Yield claims in groups, in which each may be decided about before any is kept.
 
-    What replaces a memory is alone, and no two of a group say the same.
+    What replaces a memory is alone, and no two of a group say the same or have one id.
     """
     together: list[Claim] = []
     said: set[object] = set()
     for claim in claims:
-        says = {letters(claim.text), *claim.origins}
+        says = {letters(claim.text), *dict(claim.origins)}
         is_apart = claim.targets or not said.isdisjoint(says)
         if together and (is_apart or together[-1].targets):
             yield together
@@ -141,7 +143,8 @@ def _keep(known: KnownMemories, writer: Writer, claims: list[Claim]) -> None:
     """
     for path in claims[0].targets:
         _check_may_be_superseded(known, path, claims[0].day)
-    decided = [known.decide(claim) for claim in claims]
+    today = writer.at.date()
+    decided = [_decide(known, claim, today) for claim in claims]
     for is_new, run in groupby(decided, lambda one: one.action is Action.ADD):
         if is_new:
             done = writer.add_all(list(run))
@@ -150,6 +153,57 @@ def _keep(known: KnownMemories, writer: Writer, claims: list[Claim]) -> None:
         for one in done:
             known.note(one)
     known.note_ids(decided)
+
+
+def _decide(known: KnownMemories, claim: Claim, today: dt.date) -> Decision:
+    """Decide about a claim, which takes the place of what had its id.
+
+    Where a person has deleted that, there is nothing to do.
+
+    Args:
+        known: the memories.
+        claim: what is to be kept.
+        today: the day on which that is said, whatever its own.
+    """
+    decision = known.decide(claim)
+    ended = list(decision.replaces)
+    if _exists(known, decision.path):
+        # A killed run may have kept it, and not have superseded anything yet.
+        ended += map(live, claim.targets)
+    before = known.outdated(claim)
+    if before:
+        if not _exists(known, before):
+            reason = f"{before} was deleted"
+            return Decision(Action.NOOP, before, claim, reason)
+        old = known.read(before)
+        if old and known.may_end(old, today):
+            ended.append(live(before))
+    return _ending(decision, ended)
+
+
+def _exists(known: KnownMemories, path: str) -> bool:
+    """Tell whether a memory lies anywhere."""
+    return any(known.folder.existing(path))
+
+
+def _ending(decision: Decision, ended: Iterable[str]) -> Decision:
+    """Return a decision that supersedes some memories, though not what says it already.
+
+    Args:
+        decision: ADD, SUPERSEDE or NOOP.
+        ended: their live paths; one may come twice.
+    """
+    paths = dict.fromkeys(ended)
+    action = decision.action
+    if action is Action.NOOP:
+        paths.pop(live(decision.path), None)
+    if paths and action is Action.ADD:
+        action = Action.SUPERSEDE
+    return replace(
+        decision,
+        action=action,
+        replaces=tuple(paths),
+    )
 
 
 def _claim(gate: Gate, asked: Asked, today: dt.date, notes: list[str]) -> Claim:

@@ -80,14 +80,14 @@ class Writer:
         text = ""
         if decision.action in NEW:
             text = claim.page(supersedes=decision.replaces)
-            path = self.folder.create(decision.path, text)
+            path = self.log.create("known", decision.path, text, claim.origins)
             decision = replace(decision, path=path)
         elif decision.action is not Action.NOOP:
             text = self._rewrite(decision)
         since = claim.front.get("valid_from") or claim.day
         ended = self.supersede(decision.replaces, decision.path, since)
         decision = replace(decision, replaces=ended)
-        if text:  # noted last, so that a run that is killed before does all of it again
+        if text:  # noted last, so that what a killed run has not superseded is so later
             path = live(decision.path)
             self.log.add([wrote(path, text, claim.origins, self.at.date())])
             self.folder.tell("remembered", 1)
@@ -103,23 +103,32 @@ class Writer:
             They with the paths that they came to.
 
         Raises:
-            FilememError, OSError: one cannot be written; what stands of the others is
-                not noted, and the next run knows it by its name.
+            FilememError, OSError: one cannot be written; those that are noted are.
+        """
+        wanted = [(one.path, one.claim.page()) for one in decisions]
+        note = partial(self._note_new, decisions)
+        paths = self.folder.create_all(wanted, note)
+        done = []
+        for decision, path in zip(decisions, paths, strict=True):
+            decision = replace(decision, path=path)
+            done.append(self._done(decision))
+        self.folder.tell("remembered", len(done))
+        return done
+
+    def _note_new(self, decisions: Sequence[Decision], paths: list[str]) -> None:
+        """Note what is about to be written.
+
+        Args:
+            decisions: to ADD.
+            paths: the path that each comes to.
         """
         today = self.at.date()
-        wanted = [(one.path, one.claim.page()) for one in decisions]
-        paths = self.folder.create_all(wanted)
-        done = []
         lines = []
         for decision, path in zip(decisions, paths, strict=True):
             claim = decision.claim
             line = wrote(path, claim.page(), claim.origins, today)
             lines.append(line)
-            decision = replace(decision, path=path)
-            done.append(self._done(decision))
         self.log.add(lines)
-        self.folder.tell("remembered", len(lines))
-        return done
 
     def supersede(
         self, replaced: Iterable[str], new: str, until: dt.date

@@ -11,10 +11,10 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
-from io import FileIO
+from contextlib import contextmanager, suppress
+from io import BufferedWriter, FileIO
 from typing import NamedTuple
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
@@ -31,6 +31,7 @@ SAVING_LOOKS = 6  # that are taken again
 SYNCED_AT_ONCE = 4  # files: an eighth of the time of one after the other
 TEMPORARY = ".filemem-"  # every temporary file's name starts so, and so is hidden
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write
+OF_EDIT = f"{OURS}edit-"  # into a file that is there
 _FLAGS = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -46,13 +47,6 @@ class Tail(NamedTuple):
 
     inode: int
     data: bytes
-
-
-class _Draft(NamedTuple):
-    """A hidden file, open, that holds what is to be given a name."""
-
-    path: str
-    descriptor: int
 
 
 @contextmanager
@@ -249,40 +243,65 @@ def create(path: str, data: bytes) -> None:
         rename_new(draft, path)
 
 
-def create_all(wanted: Mapping[str, bytes]) -> None:
-    """Write new files, each atomically; a name is given once all bytes are durable.
+def write_drafts(wanted: Mapping[str, bytes]) -> dict[str, str]:
+    """Write what new files are to hold into hidden files beside them.
+
+    Their bytes are durable then, and their names once their folders are synced.
 
     Args:
         wanted: what each is to hold, by its path.
 
+    Returns:
+        The hidden file for each path, which `name_draft` gives its name.
+
     Raises:
-        FileExistsError: a name is taken; files before it have theirs.
+        FilememError, OSError: one cannot be written; then none is left.
     """
-    if len(wanted) == 1:  # most often, and needs no threads
+    drafts: dict[str, BufferedWriter] = {}
+    try:
         for path, data in wanted.items():
-            create(path, data)
-        return
-    with ExitStack() as held:
-        drafts: dict[str, _Draft] = {}
-        for path, data in wanted.items():
-            drafts[path] = held.enter_context(_drafted(path, data))
-        _sync_together([draft.descriptor for draft in drafts.values()])
-        for path, draft in drafts.items():
-            rename_new(draft.path, path)
-        for folder in dict.fromkeys(map(os.path.dirname, drafts)):
-            sync_folder(folder or ".")
+            drafts[path] = _draft(path, data)
+        _sync_together(drafts)
+    except BaseException:
+        for draft in drafts.values():
+            os.unlink(draft.name)
+        raise
+    finally:
+        for draft in drafts.values():
+            draft.close()
+    return {path: draft.name for path, draft in drafts.items()}
 
 
-def _sync_together(descriptors: Sequence[int]) -> None:
+def name_draft(draft: str, path: str) -> None:
+    """Give a hidden file its name; the caller syncs the folder.
+
+    Raises:
+        FileExistsError: the name is taken.
+    """
+    with _naming(path):
+        rename_new(draft, path)
+
+
+def _sync_together(drafts: Mapping[str, BufferedWriter]) -> None:
     """Make files durable, some at once: a disk does together what waits together."""
+    if len(drafts) == 1:  # most often, and needs no threads
+        list(map(_sync, drafts.items()))
+        return
     with ThreadPoolExecutor(SYNCED_AT_ONCE) as pool:
-        list(pool.map(os.fsync, descriptors))
+        list(pool.map(_sync, drafts.items()))
+
+
+def _sync(drafted: tuple[str, BufferedWriter]) -> None:
+    """Make one draft durable; an error names the path that it is for."""
+    path, draft = drafted
+    with _naming(path):
+        os.fsync(draft.fileno())
 
 
 def write(path: str, data: bytes) -> None:
     """Write a file that only the program owns, atomically, whatever stood there."""
-    with _written(path, data) as temporary:
-        os.replace(temporary, path)
+    with _written(path, data) as draft:
+        os.replace(draft, path)
 
 
 @contextmanager
@@ -293,34 +312,43 @@ def _written(
 
     Owner and mode are those of the file that it is `like`, where that is allowed.
     """
-    with _drafted(path, data, like) as draft:
-        os.fsync(draft.descriptor)
-        yield draft.path
-        sync_folder(os.path.dirname(path) or ".")
-
-
-@contextmanager
-def _drafted(
-    path: str, data: bytes, like: os.stat_result | None = None
-) -> Iterator[_Draft]:
-    """Do as `_written`, but leave it to the caller to make the bytes durable."""
-    with _naming(path):
-        folder = os.path.dirname(path) or "."
-        draft = f"{folder}/{OURS}{os.urandom(8).hex()}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS
-        descriptor = os.open(draft, flags, 0o600)
+    with _naming(path), _draft(path, data, like) as draft:
         try:
-            with open(descriptor, "wb") as file:
-                if like:
-                    with suppress(PermissionError):
-                        os.chown(draft, like.st_uid, like.st_gid)
-                    os.chmod(draft, stat.S_IMODE(like.st_mode))
-                file.write(data)
-                file.flush()
-                yield _Draft(draft, descriptor)
+            _sync((path, draft))
+            yield draft.name
+            sync_folder(os.path.dirname(path) or ".")
         finally:
             with suppress(FileNotFoundError):
-                os.unlink(draft)
+                os.unlink(draft.name)
+
+
+def _draft(
+    path: str, data: bytes, like: os.stat_result | None = None
+) -> BufferedWriter:
+    """Return an open hidden file that holds `data`; where that fails none is left."""
+    folder = os.path.dirname(path) or "."
+    start = f"{folder}/{OF_EDIT if like else OURS}"
+    with _naming(path):
+        name = f"{start}{os.urandom(8).hex()}"
+        raw = FileIO(name, "x", opener=_open_private)
+        draft: BufferedWriter = BufferedWriter(raw)
+        try:
+            if like:
+                with suppress(PermissionError):
+                    os.chown(draft.name, like.st_uid, like.st_gid)
+                os.chmod(draft.name, stat.S_IMODE(like.st_mode))
+            draft.write(data)
+            draft.flush()
+        except BaseException:
+            os.unlink(draft.name)
+            with suppress(OSError):  # what it could not write it tries once more
+                draft.close()
+            raise
+    return draft
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | _FLAGS, 0o600)
 
 
 def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:

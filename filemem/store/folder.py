@@ -5,6 +5,7 @@ user's lock, readers none.
 """
 
 import contextlib
+import json
 import os
 import tempfile
 import threading
@@ -28,7 +29,7 @@ from filemem.store.files import Listed, too_far, walk
 from filemem.store.heard import LOG, Happening, MemoryEvent, OnEvent, ignore
 from filemem.store.memory import LARGEST, Memory, parse
 from filemem.store.paths import ARCHIVE, PROFILE, archived, kind_of, live, numbered
-from filemem.text.plain import escape_controls, nearest, one_line
+from filemem.text.plain import digest, escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
 PERSON_KEY = "name"  # of the profile's front matter
@@ -41,6 +42,14 @@ WAIT_SECONDS = 10.0  # that a writer waits for others
 ABANDONED_SECONDS = 60  # after which a temporary file was left by a write that died
 COPIES_SECONDS = 86_400  # after which a copy of the past is nobody's any more
 _COPIES = "tmp"  # their folder in the bookkeeping
+LEARNED = "consolidated.jsonl"  # the log, in the bookkeeping, that notes new memories
+NOTING = ("wrote", "known", "proposal")  # its keys with the path of one
+DIGEST_LETTERS = 12  # of the digest of its bytes, under `digest`
+OTHER_FORMS = (ValueError, TypeError, LookupError, AttributeError)
+"""What a line of another form raises where it is taken in."""
+
+Note = Callable[[list[str]], None]
+"""Logs the paths that new memories are about to have."""
 
 
 class Stat(NamedTuple):
@@ -358,23 +367,26 @@ class Folder:
         if is_new and self.when_begun:
             self.when_begun()
 
-    def locked(
-        self, wait: float | None = None
-    ) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def locked(self, wait: float | None = None) -> Iterator[None]:
         """Hold this user's writing lock, which nests within a thread.
 
-        A user who is new begins by it.
+        A user who is new begins by it. What one who held it before and was killed has
+        left is finished first.
 
         Raises:
             Busy: others held it for `wait` seconds, the folder's own for None.
         """
         if wait is None:
             wait = self.wait
-        return self._writing.held(self, wait)
+        with self._writing.held(self, wait) as was_cut_off:
+            if was_cut_off:
+                self.finish_writes()
+            yield
 
     def job_lock(
         self, wait: float = JOB_WAIT_SECONDS
-    ) -> contextlib.AbstractContextManager[None]:
+    ) -> contextlib.AbstractContextManager[bool]:
         """Run as the only job on this user's memories; it may consist of jobs.
 
         Raises:
@@ -385,39 +397,75 @@ class Folder:
 
     # -- writing -------------------------------------------------------------------
 
-    def create(self, path: str, text: str | bytes) -> str:
+    def create(self, path: str, text: str | bytes, note: Note | None = None) -> str:
         """Write a new memory and return its path, the next free one with -2, -3, …
 
-        One name means one memory, wherever it lies.
+        One name means one memory, wherever it lies. `note` is as in `create_all`.
 
         Raises:
             Refused: the path is none.
         """
-        [free] = self.create_all([(path, text)])
+        [free] = self.create_all([(path, text)], note)
         return free
 
-    def create_all(self, wanted: Iterable[tuple[str, str | bytes]]) -> list[str]:
+    def create_all(
+        self, wanted: Iterable[tuple[str, str | bytes]], note: Note | None = None
+    ) -> list[str]:
         """Write new memories as `create` does each, made durable together.
 
         Args:
             wanted: the path and the text of each.
+            note: is told their paths once all bytes are durable and before any has its
+                name, to log them with their digests; and again if somebody took such a
+                name meanwhile. What is logged gets its name even if this process is
+                killed: `finish_writes` gives it.
         """
+        with self.locked():
+            pages = self._with_free_names(wanted)
+            places = {path: self.absolute(path) for path in pages}
+            for above in dict.fromkeys(map(os.path.dirname, places.values())):
+                files.make_folder(above)
+            data = {places[path]: page for path, page in pages.items()}
+            drafts = files.write_drafts(data)
+            try:
+                if note:
+                    self._sync_folders(pages)
+                    note([*pages])
+                named = [self._name(drafts[places[path]], path) for path in pages]
+                self._sync_folders(named)
+                if note and named != [*pages]:
+                    note(named)
+            except BaseException:
+                self.finish_writes()
+                raise
+        return named
+
+    def _sync_folders(self, paths: Iterable[str]) -> None:
+        """Make the names in the folders of some paths durable."""
+        for folder in dict.fromkeys(map(os.path.dirname, paths)):
+            files.sync_folder(f"{self.root}/{folder}")
+
+    def _with_free_names(
+        self, wanted: Iterable[tuple[str, str | bytes]]
+    ) -> dict[str, bytes]:
+        """Return what is to be written by a free path for each."""
         pages: dict[str, bytes] = {}
         untried: dict[str, Iterator[str]] = {}  # names for each path
-        with self.locked():
-            for path, text in wanted:
-                names = untried.setdefault(path, numbered(path))
-                free = next(one for one in names if self._is_free(one, pages))
-                if isinstance(text, str):
-                    text = text.encode("utf-8", "replace")
-                pages[free] = text
-            places = {self.absolute(path): data for path, data in pages.items()}
-            for above in dict.fromkeys(map(os.path.dirname, places)):
-                files.make_folder(above)
-            files.create_all(places)
-        return list(pages)
+        for path, text in wanted:
+            names = untried.setdefault(path, numbered(path))
+            free = next(one for one in names if self._is_free(one, pages))
+            if isinstance(text, str):
+                text = text.encode("utf-8", "replace")
+            pages[free] = text
+        return pages
 
-    def _is_free(self, path: str, pages: Collection[str]) -> bool:
+    def _name(self, draft: str, path: str) -> str:
+        """Give a hidden file the next free name like a path, and return that."""
+        free = next(one for one in numbered(path) if self._is_free(one))
+        files.name_draft(draft, self.absolute(free))
+        return free
+
+    def _is_free(self, path: str, pages: Collection[str] = ()) -> bool:
         """Tell whether no memory has a name, live or archived.
 
         Args:
@@ -459,8 +507,8 @@ class Folder:
         The names are made durable once for each folder, those that files went to first.
         """
         stayed: dict[str, str] = {}
-        came: list[str] = []  # the folders to which files went
-        left: list[str] = []  # and from which
+        came: list[str] = []
+        left: list[str] = []
         for source, target in targets.items():
             try:
                 with self.locked():
@@ -468,10 +516,9 @@ class Folder:
             except FilememError as error:
                 stayed[source] = str(error)
                 continue
-            came.append(os.path.dirname(target))
-            left.append(os.path.dirname(source))
-        for folder in dict.fromkeys(came + left):
-            files.sync_folder(f"{self.root}/{folder}")
+            came.append(target)
+            left.append(source)
+        self._sync_folders(came + left)
         return stayed
 
     def _rename(self, source: str, target: str) -> None:
@@ -521,10 +568,65 @@ class Folder:
     def delete_abandoned(self) -> None:
         """Delete what killed processes left, never what a person saved."""
         self.delete_copies(COPIES_SECONDS)
-        own = f"{BOOKKEEPING}/{files.TEMPORARY}"
-        for path, entry in walk(self.root, lambda _, entry: entry.name != ".git"):
-            if entry.name.startswith(files.OURS) or path.startswith(own):
+        for _, entry in walk(self.bookkeeping(), lambda *_: True):
+            if entry.name.startswith(files.TEMPORARY):
                 _delete_old(entry, ABANDONED_SECONDS)
+        self.finish_writes()
+
+    def recover(self) -> None:
+        """Finish what a writer has left, if the last one was killed."""
+        if self.exists():
+            with self.locked():
+                pass  # which does it
+
+    def finish_writes(self) -> None:
+        """Finish what writers that were killed have left among the memories.
+
+        A new memory that was noted gets its name, the next free one; what else was
+        about to be written is deleted, as nobody was told that it is kept. Whoever
+        locks next after such a writer does this first.
+        """
+        if not self.exists():
+            return
+        own = (BOOKKEEPING, ".git")
+        with self.locked():
+            found = walk(self.root, lambda _, entry: entry.name not in own)
+            left = [entry for _, entry in found if entry.name.startswith(files.OURS)]
+            with contextlib.suppress(
+                FilememError, OSError
+            ):  # what was noted is unknown
+                noted = self._noted() if left else {}
+                for entry in left:
+                    with contextlib.suppress(FilememError, OSError):
+                        self._finish(entry, noted)
+
+    def _finish(self, entry: "os.DirEntry[str]", noted: Mapping[str, str]) -> None:
+        """Give a hidden file its name, or delete it.
+
+        Args:
+            entry: the file.
+            noted: the paths of memories by the digest of their bytes.
+        """
+        path = ""
+        if not entry.name.startswith(files.OF_EDIT):
+            path = noted.get(digest(files.read(entry.path), DIGEST_LETTERS), "")
+        if path:
+            self._name(entry.path, path)
+        else:
+            files.remove(entry.path)
+        files.sync_folder(os.path.dirname(entry.path))
+
+    def _noted(self) -> dict[str, str]:
+        """Return the paths of the memories that were noted as new, by their digests."""
+        noted: dict[str, str] = {}
+        with contextlib.suppress(NotFound):
+            for line in files.read(self.bookkeeping(LEARNED)).splitlines():
+                with contextlib.suppress(*OTHER_FORMS, RecursionError):
+                    entry = json.loads(line)
+                    for key in NOTING:
+                        if key in entry and entry.get("digest"):
+                            noted[str(entry["digest"])] = str(entry[key])
+        return noted
 
 
 class _Lock:
@@ -544,8 +646,10 @@ class _Lock:
         self._depth = 0
 
     @contextlib.contextmanager
-    def held(self, folder: Folder, wait: float) -> Iterator[None]:
-        """Hold it.
+    def held(self, folder: Folder, wait: float) -> Iterator[bool]:
+        """Hold it, and tell whether one who held it before was killed.
+
+        Then it still says who that was.
 
         Raises:
             Busy: others did so for `wait` seconds.
@@ -558,14 +662,16 @@ class _Lock:
             raise files.busy(place)
         with contextlib.ExitStack() as held:
             held.callback(self._thread.release)
+            was_cut_off = False
             if not self._depth:
                 folder.make()
                 file = held.enter_context(files.lock(place, wait))
+                was_cut_off = os.fstat(file.fileno()).st_size > 0
                 files.sign(file)
                 held.callback(file.truncate, 0)
             self._depth += 1
             try:
-                yield
+                yield was_cut_off
             finally:
                 self._depth -= 1
 

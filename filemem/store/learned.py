@@ -14,10 +14,14 @@ The log only ever grows, so that two clones merge by union. A line is one of
         the profile's line about a memory, as the program wrote it
     {"unreadable": "sessions/2026/….md"}
         a model read it, and its answer was not understood; it is read after others
-    {"proposal": "proposed/facts/….md", "from": [["1f0c…", "77aa…"]]}
+    {"proposal": "proposed/facts/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
         a proposal, made of these; it is not made a second time
     {"known": "facts/2026/….md", "from": [["id:m1", "77aa…"]]}
-        a memory that said already what was asked to be remembered
+        a memory that said already what was asked to be remembered; with a digest one
+        that is about to be written and to supersede others, and is `wrote` after that
+
+A new memory is noted before it has its name. So whoever was killed in between has
+noted what they made of each turn, and the next writer gives it that name.
 
 A turn is known by a digest of its words and of when its session began, so that an edit
 above it, or another name for its file, changes nothing, and the same words said another
@@ -32,13 +36,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.store.folder import Folder, Stat, is_memory, stat_of
+from filemem.store.folder import (
+    DIGEST_LETTERS,
+    LEARNED,
+    OTHER_FORMS,
+    Folder,
+    Stat,
+    is_memory,
+    stat_of,
+)
 from filemem.store.logs import Log, LogReader
 from filemem.store.paths import kind_of, live
 from filemem.text import plain
 
-LOG_NAME = "consolidated.jsonl"
-DIGEST_LETTERS = 12
+LOG_NAME = LEARNED
 _DAY_CHARS = len("2026-11-20")
 _NUMBER = re.compile(r"-\d+$")
 
@@ -63,8 +74,8 @@ class ReadFile(NamedTuple):
     changed: int
 
 
-OTHER_FORMS = (ValueError, TypeError, LookupError, AttributeError)
-"""What a line of another form raises where it is taken in."""
+OUTSIDE = "id:"
+"""With which the origin of a fact begins that another program knows by an id."""
 NOT_READ = ReadFile(0, "", 0)
 """Stands for a file of which not all was read."""
 
@@ -88,19 +99,24 @@ def _undated(path: str) -> str:
     return kind_of(path) + _NUMBER.sub("", words)
 
 
-def wrote(
-    path: str, text: str, origins: Iterable[Origin], day: dt.date
-) -> dict[str, Any]:
-    """Return the line about a memory as the program leaves it.
+def about(key: str, path: str, text: str, origins: Iterable[Origin]) -> dict[str, Any]:
+    """Return a line about a memory or a proposal as the program leaves it.
 
     Args:
+        key: `wrote`, `known` or `proposal`.
         path: its live path.
         text: the whole file.
         origins: what it was made of.
-        day: on which it is written.
     """
     left_as = digest(text.encode("utf-8", "replace"))
-    return {"wrote": path, "digest": left_as, "from": [*origins], "on": f"{day}"}
+    return {key: path, "digest": left_as, "from": [*origins]}
+
+
+def wrote(
+    path: str, text: str, origins: Iterable[Origin], day: dt.date
+) -> dict[str, Any]:
+    """Return the line about a memory that is written on a day; as `about` has it."""
+    return about("wrote", path, text, origins) | {"on": f"{day}"}
 
 
 class LearnLog:
@@ -113,7 +129,8 @@ class LearnLog:
         unreadable: how often no answer about a session was understood.
         written: what the program has written, by its live path.
         lines: the digests of the program's lines in the profile.
-        made: the memory or the proposal that was made of a turn, by what it says.
+        made: the memory or the proposal that was made of a turn, by what it says; under
+            an outside id only of the text that came last.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -138,6 +155,7 @@ class LearnLog:
         self._named: dict[str, list[str]] = {}
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
+        self._last: dict[str, str] = {}  # the text that came last under an outside id
 
     def read_on(self) -> None:
         """Take in what was added since; raise FilememError or OSError."""
@@ -157,6 +175,24 @@ class LearnLog:
         self._log.add(entries)
         self.read_on()
 
+    def create(self, key: str, path: str, text: str, origins: Iterable[Origin]) -> str:
+        """Write a new memory or proposal, noted before it has its name.
+
+        Args:
+            key: `known` or `proposal`.
+            path: the one wanted.
+            text: the whole file.
+            origins: what it is made of.
+
+        Returns:
+            The path that it came to.
+        """
+
+        def note(paths: list[str]) -> None:
+            self.add([about(key, one, text, origins) for one in paths])
+
+        return self.folder.create(path, text, note)
+
     def note_accepted(self, path: str, day: dt.date) -> None:
         """Note that a memory, at its live path, is the person's since a day."""
         self.add([{"wrote": path, "digest": "", "from": [], "on": f"{day}"}])
@@ -165,6 +201,21 @@ class LearnLog:
         """Return what was made of all of these before; '' for nothing."""
         made = [self.made.get(origin, "") for origin in origins]
         return min(made, default="")
+
+    def outdated(self, origins: Iterable[Origin]) -> str:
+        """Return the memory of what came last under an outside id, as another text.
+
+        Args:
+            origins: of what comes now.
+
+        Returns:
+            Its path; '' for none, or where the text is the same.
+        """
+        for turn, text in origins:
+            last = self._last.get(turn, text)
+            if last != text:
+                return self.made[turn, last]
+        return ""
 
     def named(self, path: str) -> list[str]:
         """Return the memories of the program's that have the name of a path.
@@ -219,4 +270,7 @@ class LearnLog:
 
     def _note_origins(self, origins: Iterable[Iterable[str]], path: str) -> None:
         for turn, text in origins:
+            if turn.startswith(OUTSIDE):
+                self.made.pop((turn, self._last.get(turn, "")), None)
+                self._last[turn] = text
             self.made[turn, text] = path

@@ -614,6 +614,41 @@ def test_many_facts_are_kept_in_one_pass_and_once(nora: User) -> None:
         nora.remember_all([{"txt": "Keeps bees."}])
 
 
+def keep_under_one_id(nora: User, *texts: str) -> list[str]:
+    """Have another program's fact say some texts in turn; return what holds then."""
+    day = AT.date() - dt.timedelta(9)
+    facts = [{"id": "m1", "text": text, "day": day} for text in texts]
+    nora.remember_all(facts, today=AT.date())
+    kept = [one for one in nora.memories("facts") if "superseded_by" not in one.front]
+    return [one.statement for one in kept]
+
+
+def test_another_text_under_one_id_supersedes_the_one_before(nora: User) -> None:
+    """So it does in one pass, and what a person made of that. The last text counts."""
+    assert keep_under_one_id(nora, "Keeps bees.") == ["Keeps bees."]
+    assert keep_under_one_id(nora, "Keeps bees?") == ["Keeps bees?"]
+    assert keep_under_one_id(nora, "Keeps goats.") == ["Keeps goats."]
+    back = ("Keeps bees.", "Keeps goats.", "Keeps bees.")
+    assert keep_under_one_id(nora, *back) == ["Keeps bees."]
+    [path] = [path for path in nora._folder.paths("facts") if path[:7] != "archive"]
+    place = Path(nora._folder.root, path)
+    place.write_text("Keeps bees and a dog.\n")
+    os.utime(place, (AT.timestamp(), AT.timestamp()))
+    assert keep_under_one_id(nora, "Keeps bees.") == ["Keeps bees and a dog."]
+    assert keep_under_one_id(nora, "Keeps two cows.") == ["Keeps two cows."]
+    assert "bees and a dog" in nora.open_file(f"archive/{path}").text
+
+
+def test_another_text_under_one_id_leaves_what_is_pinned_or_deleted(nora: User) -> None:
+    nora.remember_all([{"id": "m1", "text": "Keeps bees.", "pinned": True}])
+    both = ["Keeps bees.", "Keeps goats."]
+    assert sorted(keep_under_one_id(nora, "Keeps goats.")) == both
+    for memory in list(nora.memories("facts")):
+        nora.forget(memory.path)
+    assert keep_under_one_id(nora, "Keeps two goats.") == []
+    assert keep_under_one_id(nora, "Keeps three goats.") == []
+
+
 def test_what_a_person_wrote_in_a_file_of_any_name_is_known(tmp_path: Path) -> None:
     """It is told where, also of one that they have written meanwhile."""
     nora = Store(tmp_path).user("nora")

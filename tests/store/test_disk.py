@@ -117,17 +117,11 @@ def calls(act: Callable[[], Any]) -> list[str]:
 
 
 def called_with(frame: FrameType) -> int:
-    """The descriptor that is synced.
-
-    It is that of a folder, of a draft, or of a file that a thread is to sync.
-    """
+    """The descriptor that is synced: that of a folder, or of a draft."""
     known = frame.f_locals
     if "draft" in known:
-        return int(known["draft"].descriptor)
-    if "descriptor" in known:
-        return int(known["descriptor"])
-    [descriptor] = known["self"].args
-    return int(descriptor)
+        return int(known["draft"].fileno())
+    return int(known["descriptor"])
 
 
 @pytest.mark.skipif(
@@ -156,39 +150,79 @@ def test_bytes_then_name_then_folder(tmp_path: Path, how: str) -> None:
 @pytest.mark.skipif(
     not os.path.isdir("/proc/self/fd"), reason="no /proc to see what a descriptor is"
 )
-def test_of_several_new_files_all_bytes_then_all_names_then_the_folder_once(
+def test_of_several_new_files_all_bytes_then_the_note_then_all_names(
     tmp_path: Path,
 ) -> None:
-    wanted = {
-        str(tmp_path / name): b"text\n"
-        for name in (
-            "a.md",
-            "b.md",
-            "c.md",
-        )
-    }
-    told = calls(lambda: files.create_all(wanted))
-    drafts = set(told[:3])
-    assert told[3:] == ["rename"] * 3 + [f"sync {tmp_path}"]
-    assert len(drafts) == 3
+    """What is noted is never lost: its hidden file is in its folder by then."""
+    folder = Folder(str(tmp_path / "u"), "u")
+    folder.create("facts/tea.md", "Tea.\n")
+    wanted = [
+        ("facts/a.md", "a"),
+        ("facts/b.md", "b"),
+        ("facts/c.md", "c"),
+    ]
+    place = f"sync {folder.root}/facts"
+    noted: list[str] = []
+
+    def note(paths: list[str]) -> None:
+        noted.extend(paths)
+        files.log(str(tmp_path / "log"), b"noted\n")
+
+    told = calls(lambda: folder.create_all(wanted, note))
+    drafts = told[:3]
+    assert len(set(drafts)) == 3
     for one in drafts:
-        assert one.startswith(f"sync {tmp_path}/.")
-    assert sorted(map(str, tmp_path.iterdir())) == sorted(wanted)
+        assert one.startswith(f"{place}/.")
+    assert told[3:] == [
+        place,
+        f"sync {tmp_path}/log",
+        f"sync {tmp_path}",
+        "rename",
+        "rename",
+        "rename",
+        place,
+    ]
+    assert noted == [path for path, _ in wanted]
+    assert len(os.listdir(f"{folder.root}/facts")) == 4
+
+
+def test_a_name_that_is_taken_meanwhile_gives_way_to_the_next(tmp_path: Path) -> None:
+    """That is noted, too, and the person's file stays as it is."""
+    folder = Folder(str(tmp_path), "u")
+    noted: list[list[str]] = []
+
+    def note(paths: list[str]) -> None:
+        noted.append(paths)
+        (tmp_path / "facts/b.md").write_text("A person's.\n")
+
+    wanted = [
+        ("facts/a.md", "a"),
+        ("facts/b.md", "b"),
+        ("facts/c.md", "c"),
+    ]
+    came = folder.create_all(wanted, note)
+    assert came == [
+        "facts/a.md",
+        "facts/b-2.md",
+        "facts/c.md",
+    ]
+    assert noted[0] == [path for path, _ in wanted]
+    assert noted[1:] == [came]
+    assert folder.read("facts/b.md") == b"A person's.\n"
+    assert folder.read("facts/b-2.md") == b"b"
 
 
 def test_of_several_new_files_none_is_begun_where_one_has_no_room(
     tmp_path: Path,
 ) -> None:
-    """The error names a file, and no hidden one stays."""
-    wanted = {
-        str(tmp_path / "small.md"): b"n",
-        str(tmp_path / "large.md"): b"n" * 10_000,
-    }
+    """The error names that file, and no hidden one stays."""
+    small = str(tmp_path / "small.md")
+    large = str(tmp_path / "large.md")
 
     def write() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
-        with pytest.raises(OSError, match=re.escape(str(tmp_path))):
-            files.create_all(wanted)
+        with pytest.raises(OSError, match=re.escape(large)):
+            files.write_drafts({small: b"n", large: b"n" * 10_000})
 
     child = fork.Process(target=write, daemon=True)
     child.start()

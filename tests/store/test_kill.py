@@ -1,22 +1,23 @@
 """A process may be killed at any moment: no half line, no lost earlier byte, and the
 next write works.
 
-What a killed write leaves behind is a temporary file, which the next job deletes. Each
-is killed before its first, second, … change on disk; real kills at random moments are
-`benchmarks/reliability.py`'s.
+What a killed write leaves behind is a temporary file, which the next writer finishes or
+deletes. Each is killed before its first, second, … change on disk; real kills at random
+moments are `benchmarks/reliability.py`'s.
 """
 
 import datetime as dt
 import itertools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from crash_driver import arm
+from forgetting import forget, holding
 
-from filemem import Store, overview
+from filemem import Store, User, overview
 from filemem.store import files, recalls
 from filemem.store.facts import set_front
 from filemem.store.folder import Folder
@@ -26,6 +27,21 @@ AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 LONG = "word " * 1200 + "\n\nsecond paragraph"
 SAID = ["turn 1\nits second line", f"turn 2 {LONG}", "turn 3"]
 TEA = "facts/tea.md"
+FACTS = [
+    {"text": "Keeps bees.", "id": "m1"},
+    {"text": "Has a boat.", "id": "m2"},
+    {"text": "Likes plums.", "id": "m3"},
+    {"text": "Likes plums!", "id": "m4"},
+    {"text": "Rows.", "id": "m5"},
+]
+UNLIKE = [one for one in FACTS if one["id"] != "m4"]
+TEXTS = [
+    "Has a boat.",
+    "Keeps bees.",
+    "Likes plums.",
+    "Rows.",
+    "Sings.",
+]
 ACTS: dict[str, Callable[[Folder], object]] = {
     "edit": lambda folder: folder.edit(
         TEA, lambda old: set_front(TEA, old, "importance", "7")
@@ -134,57 +150,106 @@ def test_other_writes_killed_at_any_change(tmp_path: Path, work: str) -> None:
 
 
 def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> None:
-    """What the program was about to write goes once it is old, and what lies in its
-    bookkeeping; the rest is told of."""
+    """What the program was about to write goes, once it is old what lies in its
+    bookkeeping, too; the rest is told of."""
     ann = Store(tmp_path).user("ann")
     ann.remember("Likes tea.")
     above = Path(ann._folder.root, "facts")
     ours = above / f"{files.OURS}0123456789abcdef"
     theirs = above / f"{files.TEMPORARY}fedcba9876543210"
     half = Path(ann._folder.bookkeeping(f"{files.TEMPORARY}0011223344556677"))
-    for age, are_left in ((0, True), (90, False)):
+    for age, is_left in ((0, True), (90, False)):
         for path in (ours, theirs, half):
             path.write_bytes(b"text")
             os.utime(path, (time.time() - age,) * 2)
         ann.maintain(AT.date())
-        assert ours.exists() == half.exists() == are_left
+        assert not ours.exists()
+        assert half.exists() == is_left
     assert theirs.read_bytes() == b"text"
     (problem,) = overview.problems(ann._folder, dt.date(2026, 11, 20))
     assert problem.path == f"facts/{theirs.name}" and "look at it" in problem.remedy
+
+
+def killed_passes(place: Path, facts: list[dict[str, str]]) -> Iterator[User]:
+    """Yield a user whose facts were being kept, for each place to be killed at."""
+    for limit in itertools.count(1):
+        user = Store(place / str(limit)).user("ann")
+        user.remember("Sings.", today=AT)
+        ended, _ = killed(
+            [lambda user=user: user.remember_all(facts, today=AT)],
+            limit,
+        )
+        yield user
+        if not ended:
+            break
+    assert limit > len(facts) * 3
+
+
+def unnamed(user: User) -> list[str]:
+    """What a write has left that has no name yet."""
+    place = Path(user._folder.root)
+    found = place.rglob(f"{files.OURS}*")
+    return [path.name for path in found]
 
 
 def test_facts_of_one_pass_are_kept_once_wherever_that_is_killed(
     tmp_path: Path,
 ) -> None:
     """The next one completes it, and knows by their ids also those that are gone."""
-    facts = [
-        {"text": "Keeps bees.", "id": "m1"},
-        {"text": "Has a boat.", "id": "m2"},
-        {"text": "Likes plums.", "id": "m3"},
-        {"text": "Likes plums!", "id": "m4"},
-        {"text": "Rows.", "id": "m5"},
-    ]
-    texts = [
-        "Has a boat.",
-        "Keeps bees.",
-        "Likes plums.",
-        "Rows.",
-    ]
-    for limit in itertools.count(1):
-        user = Store(tmp_path / str(limit)).user("ann")
-        ended, _ = killed(
-            [lambda user=user: user.remember_all(facts, today=AT)],
-            limit,
-        )
-        if ended:
-            user.remember_all(facts, today=AT)
+    for user in killed_passes(tmp_path, FACTS):
+        user.remember_all(FACTS, today=AT)
         kept = list(user.memories("facts"))
-        said = sorted(one.statement for one in kept)
-        assert said == texts
+        assert sorted(one.statement for one in kept) == TEXTS
         for one in kept:
             user.forget(one.path)
-        user.remember_all(facts, today=AT)
+        user.remember_all(FACTS, today=AT)
         assert not list(user.memories("facts"))
-        if not ended:
-            break
-    assert limit > len(texts)
+        assert not unnamed(user)
+
+
+def test_what_a_killed_pass_left_and_a_person_changed_stays_so(
+    tmp_path: Path,
+) -> None:
+    """One fact is edited, one forgotten and one deleted by hand.
+
+    Half the time another write comes first, which finishes what was left.
+    """
+    for number, user in enumerate(killed_passes(tmp_path, UNLIKE)):
+        if number % 2:
+            user.remember("Sings.", today=AT)
+            assert not unnamed(user)
+        root = Path(user._folder.root)
+        there = [
+            path
+            for path in user._folder.paths("facts")
+            if not path.endswith("sings.md")
+        ]
+        edited = there[:1]
+        for path in edited:
+            (root / path).write_text("In other words.\n")
+        for path in there[1:2]:
+            user.forget(path)
+        for path in there[2:3]:
+            (root / path).unlink()
+        user.remember_all(UNLIKE, today=AT)
+        kept = list(user.memories("facts"))
+        gone = there[1:3]
+        assert len(kept) == len(TEXTS) - len(gone)
+        others = [one.path for one in kept if one.statement not in TEXTS]
+        assert others == edited
+
+
+def test_what_a_killed_pass_was_about_to_keep_is_forgotten_too(
+    tmp_path: Path,
+) -> None:
+    """Whether its files have their names or not."""
+    for user in killed_passes(tmp_path, FACTS):
+        told = forget(
+            user._folder,
+            "--about",
+            "boat",
+            "--yes",
+        )
+        assert not told.exception, told.output
+        assert holding(user._folder.root, "boat") == []
+        assert not unnamed(user)
