@@ -626,7 +626,9 @@ def keep_under_one_id(nora: User, *texts: str) -> list[str]:
 def test_another_text_under_one_id_supersedes_the_one_before(nora: User) -> None:
     """So it does in one pass, and what a person made of that. The last text counts."""
     assert keep_under_one_id(nora, "Keeps bees.") == ["Keeps bees."]
-    assert keep_under_one_id(nora, "Keeps bees?") == ["Keeps bees?"]
+    for place in ("house", "barn"):  # whose files would have one name
+        bees = f"Keeps three hives of bees behind the {place}."
+        assert keep_under_one_id(nora, bees) == [bees]
     assert keep_under_one_id(nora, "Keeps goats.") == ["Keeps goats."]
     back = ("Keeps bees.", "Keeps goats.", "Keeps bees.")
     assert keep_under_one_id(nora, *back) == ["Keeps bees."]
