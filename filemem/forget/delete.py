@@ -26,6 +26,7 @@ from filemem.forget.plan import (
     Removal,
     removals_saying,
 )
+from filemem.forget.sections import note_sections, unchanged_sections
 from filemem.git.history import LOGS
 from filemem.git.job_frame import NOTES
 from filemem.store import files, recalls
@@ -62,6 +63,7 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
     stayed = dict[str, str]()
     with folder.locked():
         _clear_records(folder, plan, skipped=(*CACHES, NOTES))
+        sections = unchanged_sections(folder, {item.path for item in plan.items})
         last_first = reversed(plan.items)
         for path, items in itertools.groupby(last_first, lambda item: item.path):
             try:
@@ -70,6 +72,7 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
                 if isinstance(error, OSError) and error.errno in _FULL:
                     raise  # nothing else can be written either
                 stayed[path] = f"{one_line(path)} stays as it is: {in_words(error)}"
+        note_sections(folder, sections)
         files_gone = [item.path for item in plan.items if not item.line]
         for name in set(map(os.path.dirname, files_gone)):
             files.sync_folder(f"{folder.root}/{name}")

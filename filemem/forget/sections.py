@@ -10,9 +10,14 @@ theirs.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
+from filemem.store import compactions
 from filemem.store.bullets import Bullet
+from filemem.store.compactions import Compacted
+from filemem.store.folder import Folder
+from filemem.store.paths import live
 from filemem.text.plain import digest
 
 DIGEST_LETTERS = 32
@@ -54,6 +59,53 @@ def put_section(summary: bytes, path: str, new: bytes, known: str) -> bytes:
     if not new:
         before = before.removesuffix(b"\n")  # the empty line above it
     return before + new + summary[place.stop :]
+
+
+def unchanged_sections(
+    folder: Folder, summaries: Collection[str]
+) -> dict[str, Compacted]:
+    """Return what the log says of the sections that no person has changed.
+
+    Args:
+        folder: whose they are.
+        summaries: the paths of the files that they stand in.
+
+    Returns:
+        An entry of the log by the live path of each conversation.
+    """
+    names = set(map(live, summaries))
+    found: dict[str, Compacted] = {}
+    for source, entry in compactions.compacted(folder).items():
+        if (
+            entry.summary in names
+            and _digest_now(folder, source, entry) == entry.section
+        ):
+            found[source] = entry
+    return found
+
+
+def note_sections(folder: Folder, sections: Mapping[str, Compacted]) -> None:
+    """Note that sections are the machine's as they are now, with lines forgotten.
+
+    Args:
+        folder: whose they are.
+        sections: what the log said of each, by the live path of the conversation.
+    """
+    changed: dict[str, Compacted] = {}
+    for source, entry in sections.items():
+        section = _digest_now(folder, source, entry)
+        if section not in ("", entry.section):
+            changed[source] = replace(entry, section=section)
+    compactions.note_compacted(folder, changed)
+
+
+def _digest_now(folder: Folder, source: str, entry: Compacted) -> str:
+    """Return the digest of a conversation's section; '' where it has none."""
+    memory = folder.find(entry.summary)
+    place = _find_section(memory.data, source) if memory else None
+    if memory is None or place is None:
+        return ""
+    return section_digest(memory.data[place])
 
 
 def _find_section(summary: bytes, path: str) -> slice | None:

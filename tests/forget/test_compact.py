@@ -14,6 +14,7 @@ from programs import lay
 
 from filemem import Store, jobs
 from filemem.errors import Stopped
+from filemem.forget.plan import plan_deletion
 from filemem.llm.model import ModelError
 from filemem.store import bullets
 from filemem.store.encodings import decode
@@ -294,6 +295,26 @@ def test_a_title_stands_before_the_first_line_of_a_conversation(user: Folder) ->
     with Store(user.store) as store:
         [hit] = store.user("ann").search_files("weaving")
     assert hit.path == AUGUST
+
+
+def test_what_was_forgotten_of_a_section_leaves_it_the_machine_s(user: Folder) -> None:
+    """The word stands in a title and in a turn; what is left is told anew, whole."""
+    told = """{"lines": [
+        {"title": "Hannah's loom", "text": "Ann has a loom.", "turns": ["1:10"]},
+        {"text": "It weighs 40 kilos.", "turns": ["1:12"]}
+    ]}"""
+    jobs.compact(user, AT, model=FakeModel(told))
+    jobs.forget(user, plan_deletion(user, about="Hannah"), AT)
+    left = "".join(summaries(user).values()) + read(user, f"archive/{LOOM}")
+    assert "Hannah" not in left
+    assert "It weighs 40 kilos." in left
+    again = """{"lines": [
+        {"title": "A loom", "text": "The loom weighs 40 kilos.", "turns": ["1:12"]}
+    ]}"""
+    jobs.compact(user, AT, model=FakeModel(again))
+    [_, section] = summaries(user)[AUGUST].split("## ")
+    line = f"- **A loom** – The loom weighs 40 kilos. ({LOOM}:12)\n"
+    assert section == f"2026-08-03-0930-the-loom\n\n{line}"
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more(user: Folder) -> None:

@@ -12,14 +12,17 @@ from repositories import (
     git,
     job,
     meanwhile,
+    old_talks,
     plain_git,
+    retelling,
     state,
     store,
     supersede,
     write,
 )
 
-from filemem import FilememError, Store, User, overview
+from filemem import FilememError, Store, User, jobs, overview
+from filemem.forget.plan import plan_deletion
 from filemem.git.history import History
 from filemem.git.setup import set_up
 from filemem.git.sync import sync
@@ -192,6 +195,32 @@ def test_what_each_machine_began_under_one_name_stands_in_one_memory(
         assert said == ["hello", "绿茶", "black"]
         assert user.memory("profile.md").lines == ["- 苹果", "- 茶", "- 杏子"]
         assert not overview.problems(user, dt.date(2026, 11, 20))
+
+
+def test_months_that_both_machines_summarised_have_each_conversation_once(
+    machines: list[Folder],
+) -> None:
+    """With the lines of both; what one forgets of it goes on the other, too."""
+    first, second = machines
+    old_talks(first)
+    synced(first)
+    synced(second)
+    jobs.compact(first, START, model=retelling("Bartholomew", "They caught an eel."))
+    jobs.compact(second, START, model=retelling("The eel", "It was named."))
+    for machine in (first, second, first):
+        synced(machine)
+    for month in ("08", "09"):
+        summary = first.memory(f"summaries/2026/2026-{month}-conversations.md")
+        assert summary.text.count("## ") == 1
+        for told in ("**Bartholomew** – They caught an eel.", "It was named."):
+            assert summary.text.count(told) == 1
+        assert second.memory(summary.path).data == summary.data
+    assert not jobs.compact(second, START, model=retelling("", "")).facts["summaries"]
+    jobs.forget(first, plan_deletion(first, about="Bartholomew"), START)
+    synced(first)
+    synced(second)
+    left = "".join(state(second.root).values())
+    assert "Bartholomew" not in left and "bit my dad" in left
 
 
 def test_deleted_here_and_changed_there_is_kept_and_told(

@@ -13,7 +13,9 @@ from repositories import (
     copied,
     git,
     job,
+    old_talks,
     plain_git,
+    retelling,
     state,
     store,
     supersede,
@@ -89,6 +91,25 @@ def test_what_was_superseded_or_swept_is_live_again_after_an_undo_and_stays_so(
     assert not jobs.sweep(mara, later, dry=True).facts["archived"]
     with pytest.raises(FilememError, match="nothing left"):
         undo(History(mara), swept, late)
+
+
+def test_a_compaction_of_several_months_is_undone_whole_and_stays_so(
+    mara: Folder,
+) -> None:
+    """And so is its undo."""
+    talks = old_talks(mara)
+    before = state(mara.root)
+    jobs.compact(mara, START, model=retelling("The eel", "They caught one."))
+    after = state(mara.root)
+    assert "summaries/2026/2026-09-conversations.md" in after
+    undo(History(mara), None, START)
+    assert [*map(mara.find, talks)] != [None, None]
+    undone = state(mara.root)
+    assert {**undone, "": ""} == {**before, "": ""}
+    again = jobs.compact(mara, START, model=retelling("The eel", "Again."))
+    assert not again.facts["summaries"]
+    undo(History(mara), "HEAD", START)
+    assert {**state(mara.root), "": ""} == {**after, "": ""}
 
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:

@@ -1,6 +1,7 @@
 """Real repositories for tests: git as a person at the keyboard runs it, with no settings but those given here."""
 
 import datetime as dt
+import json
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from filemem.learn.remember import remember
 from filemem.store import files
 from filemem.store.folder import Folder
 from filemem.store.users import StoreFolder
+from filemem.testing import FakeModel
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -102,6 +104,32 @@ def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
         lambda data: mark + (data[4:] if data[:4] == b"---\n" else b"---\n" + data),
     )
     return new, [old, f"archive/{old}", new]
+
+
+TALK = """\
+- **mara** 09:00: We caught an eel and named it Bartholomew.
+- **mara** 09:01: It bit my dad under the old mill bridge.
+"""
+
+
+def old_talks(user: Folder) -> list[str]:
+    """Keep a conversation of each of two months long ago; their paths."""
+    paths = []
+    for month in ("08", "09"):
+        path = f"sessions/2026/2026-{month}-03-0900-the-eel.md"
+        write(user, path, TALK)
+        paths.append(path)
+    job(user, "Talk", *paths)
+    return paths
+
+
+def retelling(title: str, text: str) -> FakeModel:
+    """A model that tells a line with a title of each of the old talks."""
+    lines: list[dict[str, object]] = []
+    for number in (1, 2):
+        turns = [f"{number}:1"]
+        lines.append({"title": title, "text": text, "turns": turns})
+    return FakeModel(json.dumps({"lines": lines}))
 
 
 def meanwhile(
