@@ -50,7 +50,7 @@ from filemem.reports import (
 )
 from filemem.search.results import Hit
 from filemem.search.searching import search_files
-from filemem.store import config, facts, person, usage
+from filemem.store import config, facts, usage
 from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, WAIT_SECONDS, Folder
 from filemem.store.gate import Gate
 from filemem.store.heard import OnEvent, ignore
@@ -901,11 +901,11 @@ class Store:
         plan = plan_whole_user(folder)
         has_git = os.path.lexists(os.path.join(folder.root, ".git"))
         now = user.now()
+        history = History(folder, tuple(folder.names()))
         with folder.job_lock(wait):
             done = jobs.forget(folder, plan, now, purges=has_git).facts
-        person.forget(folder.root)
         self._users.pop(user.name, None)
-        left = [*done["stayed"], *remembers(History(folder), plan)]
+        left = [*done["stayed"], *remembers(history, plan)]
         left += [f"{folder.root} is there still"] if folder.exists() else []
         return Forgotten(done["deleted"], left)
 
@@ -929,9 +929,9 @@ class Store:
         user = self.user(old)
         former = user.name
         target = self._files.folder(new)
-        if not user._folder.exists() and jobs.is_being_renamed(target, former):
+        if target.renamed_from() == former:
             with target.job_lock(wait):
-                jobs.finish_rename(target, former, user.now())
+                jobs.finish_rename(target, user.now())
             return self.user(new)
         user = self._existing(old)
         with user._folder.job_lock(wait):

@@ -44,13 +44,13 @@ from filemem.learn.remember import Asked
 from filemem.learn.sessions import Ended
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.store import config, files, keys, usage
+from filemem.store import config, files, keys, person, usage
 from filemem.store.facts import page, reference, set_front
-from filemem.store.folder import JOB_WAIT_SECONDS, Folder
+from filemem.store.folder import JOB_WAIT_SECONDS, RENAMING, Folder
 from filemem.store.learned import LearnLog
 from filemem.store.paths import PROFILE, Kind
 from filemem.store.problems import bundle_problems
-from filemem.store.users import StoreFolder
+from filemem.store.users import StoreFolder, folder_name
 from filemem.text.plain import counted, one_line
 from filemem.work import JobDone, Progress, no_progress
 
@@ -236,6 +236,8 @@ def forget(
     own_git = os.path.lexists(os.path.join(user.root, ".git"))
     takes_git = plan.whole_user and purges and own_git
     facts: dict[str, Any] = {"rewritten": []}
+    if purges and not user.exists():
+        return _forget_in_git(user, plan)
     with user.job_lock():
         if plan.whole_user:
             keys.revoke_user(user.store, user.name)
@@ -250,8 +252,18 @@ def forget(
         done = delete.conclude(user, plan, done)
         if plan.whole_user and not done.facts["stayed"]:
             delete.remove_folder(user, repository=takes_git)
+            person.forget(user.root)
     user.tell("forgotten", len(done.facts["deleted"]))
     return replace(done, facts={**done.facts, **facts, "notes": notes})
+
+
+def _forget_in_git(user: Folder, plan: DeletionPlan) -> JobDone:
+    """Rewrite the history of a user of whom only git has anything, as `forget` does."""
+    if plan.whole_user:
+        keys.revoke_user(user.store, user.name)
+    rewritten = purge.purge(History(user), plan)
+    facts: dict[str, Any] = {"rewritten": rewritten, "deleted": []}
+    return JobDone("forget", [], facts | {"stayed": [], "left": [], "notes": []})
 
 
 def edit(folder: Folder, path: str, change: Callable[[bytes], bytes | None]) -> None:
@@ -284,10 +296,6 @@ def set_profile(folder: Folder, *, aliases: Sequence[str], **wanted: str) -> Non
                 edit(folder, PROFILE, change)
 
 
-RENAMING = "renaming"
-"""In the bookkeeping: the name before, until all of a rename is done."""
-
-
 def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
     """Give a user another name, and commit that.
 
@@ -303,66 +311,73 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
         Refused: somebody has that name, or profile.md cannot be edited.
     """
     history = History(folder)
-    taken = Refused(f"{one_line(target.name)} is taken; choose another.")
     if target.exists():
-        raise taken
+        raise _taken(target)
     with JobRun(folder, "rename", at) as run, folder.locked():
         set_profile(folder, aliases=sorted({*folder.own_names(), target.name}))
-        gone = [PROFILE, *history.committed()]
-        beside = f"../{target.own_folder}"
-        came = [f"{beside}/{path}" for path in gone if path not in folder.drafts]
-        note = folder.bookkeeping(RENAMING)
-        files.write(note, folder.name.encode())
-        try:
-            files.rename_new(folder.root, target.root)
-        except FileExistsError:
-            files.delete(note)
-            raise taken from None
-        files.sync_folder(folder.store)
+        paths = [PROFILE, *history.committed()]
+        for path in list(paths):
+            if path not in folder.drafts:
+                paths.append(f"../{target.own_folder}/{path}")
+        _move(folder, target)
         if history.managed_root == folder.store:
             former = {RENAMED: folder.own_folder}
-            run.commit("Give a user another name", [*gone, *came], **former)
-        former_name = folder.name
+            run.commit("Give a user another name", paths, **former)
         folder.become(target)
-        _take_over(folder, former_name)
-    _note_renamed(folder)
+        _take_over(folder)
 
 
-def finish_rename(folder: Folder, former: str, at: dt.datetime) -> None:
+def _taken(target: Folder) -> Refused:
+    """Return the error of a name that somebody has."""
+    return Refused(f"{one_line(target.name)} is taken; choose another.")
+
+
+def _move(folder: Folder, target: Folder) -> None:
+    """Give a user's folder its new name.
+
+    That is one step for whoever looks on: the note in the folder of the name before
+    has the keys go with it.
+
+    Args:
+        folder: whose memories.
+        target: where they go.
+
+    Raises:
+        Refused: somebody has taken the name meanwhile.
+        OSError: the disk refuses; nothing has moved.
+    """
+    note = folder.bookkeeping(RENAMING)
+    files.write(note, folder.name.encode())
+    keys.begin_rename(folder.store, folder.name, target.name)
+    try:
+        files.rename_new(folder.root, target.root)
+    except OSError:
+        files.delete(note)
+        if target.exists():
+            raise _taken(target) from None
+        raise
+    files.sync_folder(folder.store)
+
+
+def finish_rename(folder: Folder, at: dt.datetime) -> None:
     """Finish what gave a user another name, wherever it was cut off.
 
     Args:
         folder: the user's, of the new name.
-        former: the name before.
         at: the moment that counts as now.
     """
     with JobRun(folder, "rename", at):  # which commits what was left
-        _take_over(folder, former)
-    _note_renamed(folder)
+        _take_over(folder)
 
 
-def _take_over(folder: Folder, former: str) -> None:
-    """Have the keys of a former name be the user's, who is called by the new one."""
-    keys.rename_user(folder.store, former, folder.name)
+def _take_over(folder: Folder) -> None:
+    """Have what is kept outside of the folder be that of the new name, too."""
+    former = folder.renamed_from()
+    keys.finish_rename(folder.store, folder.name)
+    person.move(os.path.join(folder.store, folder_name(former)), folder.root)
     folder.note_names([folder.name, former, *folder.names()])
-
-
-def _note_renamed(folder: Folder) -> None:
-    """Note that all of a rename is done; from here on it is finished by no call."""
-    with contextlib.suppress(NotFound):
+    with contextlib.suppress(NotFound):  # from here on no call finishes it
         files.delete(folder.bookkeeping(RENAMING))
-
-
-def is_being_renamed(folder: Folder, former: str) -> bool:
-    """Tell whether a user's new name was given to them, and that was cut off.
-
-    Args:
-        folder: the user's, of the new name.
-        former: the name before.
-    """
-    with contextlib.suppress(FilememError, OSError):
-        return files.read(folder.bookkeeping(RENAMING)) == former.encode()
-    return False
 
 
 def accept(

@@ -26,6 +26,7 @@ from filemem.forget.delete import plan_whole_user
 from filemem.forget.matching import occurrences
 from filemem.forget.plan import DeletionPlan, Removal, plan_deletion
 from filemem.git.history import History
+from filemem.git.repository import find_dot_git
 from filemem.store.folder import Folder
 from filemem.store.paths import live
 from filemem.text.plain import counted, one_line
@@ -168,13 +169,14 @@ def _carry_out(
     """
     if how["purges"]:
         say_dim("Rewriting the history …")
+    history = History(user, tuple(user.names()))
     done = jobs.forget(user, plan, call.now, purges=how["purges"])
     said = [*done.said, *done.facts["rewritten"]]
     held = list[str]()
     if not how["purges"]:
-        said += purge.remembers(History(user), plan)
-    elif user.exists():
-        held = purge.search(History(user), plan)
+        said += purge.remembers(history, plan)
+    elif find_dot_git(user.root):
+        held = [*purge.search(history, plan), *purge.told_of_places(history)]
         said += [f"Git still says it: {line}" for line in held]
         if not held and plan.matcher:
             said.append(

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from filemem.forget.delete import version_without
 from filemem.forget.matching import UNREADABLE, is_packed, occurrences, said_in
 from filemem.forget.plan import DeletionPlan
 from filemem.git.command import Git, GitError
-from filemem.git.history import History
+from filemem.git.history import History, Place
 from filemem.git.repository import (
     Repository,
     find_dot_git,
@@ -48,10 +48,20 @@ _FETCH = (
     "fetch --quiet --force --no-tags --update-head-ok --no-write-fetch-head"
     " --no-auto-maintenance --prune"
 )
+STILL_THERE = "Git's history still has it; filemem forget --purge-history removes it."
 _EXPIRE = "reflog expire --expire=now --expire-unreachable=now --all"
 _MISSING = (
     "Git still has the folder {0}, which is no longer there: if it was this user's by"
     " another name, bring it back (git checkout -- {0}) and delete that user, too."
+)
+_UNCLEAR = (
+    "Git has the folder {0}, which was this user's and somebody else's after them; as"
+    " it was renamed by hand, nothing tells what of it is whose: look (git log -- {0}),"
+    " and if it is this user's, have git filter-repo remove it."
+)
+_BY_HAND = (
+    "Git has the folder {0}, which was this user's until it was renamed by hand:"
+    " filemem forget --whole-user {0} --purge-history removes it."
 )
 _COLLECT = (
     "-c gc.bigPackThreshold=0 -c gc.cruftPacks=false gc --prune=now --quiet --force"
@@ -86,12 +96,24 @@ def remembers(history: History, plan: DeletionPlan) -> list[str]:
     if not find_dot_git(history.folder.root):
         return []
     try:
-        if not search(history, plan):
-            missing = list(history.missing()) if plan.whole_user else []
-            return list(map(_MISSING.format, missing))
+        told = told_of_places(history)
+        if search(history, plan):
+            return [STILL_THERE, *told]
+        if plan.whole_user:
+            told += map(_MISSING.format, history.missing_users())
+        return told
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
-    return ["Git's history still has it; filemem forget --purge-history removes it."]
+
+
+def told_of_places(history: History) -> list[str]:
+    """Return a sentence on each folder that a person renamed, and git has still."""
+    said = list[str]()
+    for place in history.by_hand:
+        name = one_line(os.path.basename(place.folder))
+        sentence = _UNCLEAR if place.others else _BY_HAND
+        said.append(sentence.format(name))
+    return said
 
 
 def purge(history: History, plan: DeletionPlan) -> list[str]:
@@ -172,6 +194,54 @@ def _refs(repository: Repository) -> list[str]:
     return repository.text("for-each-ref", "--format=%(refname)").split()
 
 
+# -- whose a version of a file is ------------------------------------------------------
+
+Version = tuple[str, str]
+"""The path of a file in the repository, and the digest of what it held."""
+
+
+@dataclass(frozen=True)
+class OwnVersions:
+    """The versions of files that are a user's at one of their places.
+
+    Attributes:
+        prefix: how the paths of their files begin.
+        versions: them, where others had the folder too, before or after; else None.
+    """
+
+    prefix: str
+    versions: frozenset[Version] | None
+
+    def own_path(self, path: str, digest: str) -> str:
+        """Return the path of a version as one of the user's; '' for anybody else's."""
+        is_own = self.versions is None or (path, digest) in self.versions
+        if is_own and path.startswith(self.prefix):
+            return path.removeprefix(self.prefix)
+        return ""
+
+
+def _own_versions(history: History, place: Place) -> OwnVersions:
+    """Return the versions of a user's files at a place."""
+    versions = None
+    if place.others:
+        others = _versions(history.repository, place.folder, place.others)
+        versions = _versions(history.repository, place.folder, place.commits) - others
+    return OwnVersions(f"{place.folder}/".lstrip("/"), versions)
+
+
+def _versions(
+    repository: Repository, folder: str, commits: Iterable[str]
+) -> frozenset[Version]:
+    """Return the versions that commits gave to files in a folder."""
+    how = "diff-tree --stdin -r -m -z --root --no-commit-id --no-renames --"
+    given = "".join(f"{commit}\n" for commit in commits).encode()
+    told = repository.items(*how.split(), pathspec(folder), stdin=given)
+    found = set[Version]()
+    for change, path in zip(told[::2], told[1::2], strict=True):
+        found.add((path, change.split(" ")[3]))
+    return frozenset(found)
+
+
 # -- in the copy -----------------------------------------------------------------------
 
 
@@ -184,7 +254,10 @@ class _Rewriter:
     """
 
     def __init__(self, history: History, plan: DeletionPlan) -> None:
-        self.prefixes = [f"{place}/".lstrip("/") for place in history.places]
+        self.owned = [_own_versions(history, place) for place in history.places]
+        self.commits = set[str]()
+        for place in history.places:
+            self.commits |= place.commits
         self.plan = plan
         self.paths = frozenset(map(live, history.folder.paths()))
 
@@ -199,13 +272,10 @@ class _Rewriter:
             tag_callback=self.message,
         ).run()
 
-    def own(self, path: bytes) -> str:
-        """Return a path as one of the user's; '' for anybody else's."""
-        text = os.fsdecode(path)
-        for prefix in self.prefixes:
-            if text.startswith(prefix):
-                return text.removeprefix(prefix)
-        return ""
+    def own(self, path: str, digest: str) -> str:
+        """Return the path of a version as one of the user's; '' for anybody else's."""
+        found = [owned.own_path(path, digest) for owned in self.owned]
+        return next(filter(None, found), "")
 
     def goes(self, own: str) -> bool:
         """Return whether a file of the user's goes from every commit: also one that is
@@ -217,7 +287,7 @@ class _Rewriter:
 
     def file(self, path: bytes, mode: bytes, oid: bytes, value: Any) -> tuple[Any, ...]:
         """Return the path, none where the file goes, the mode and the blob."""
-        own = self.own(path)
+        own = self.own(os.fsdecode(path), os.fsdecode(oid))
         if self.goes(own):
             return None, mode, oid
         if own and mode.startswith(b"100"):
@@ -229,8 +299,8 @@ class _Rewriter:
 
     def commit(self, commit: Any, _: Any) -> None:
         """Clear a commit's message, unless it changes only what others have."""
-        changed = [change.filename for change in commit.file_changes]
-        if not changed or any(map(self.own, changed)):
+        is_own = os.fsdecode(commit.original_id) in self.commits
+        if is_own or not commit.file_changes:
             self.message(commit, _)
 
     def message(self, one: Any, _: Any) -> None:
@@ -262,16 +332,16 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
         GitError: git cannot be asked.
     """
     repository = history.repository
-    own = _named_objects(history, *map(pathspec, history.places))
-    others = _named_objects(history, pathspec("")).keys() - own.keys()
+    own = _own_objects(history)
+    others = _named_objects(repository, "").keys() - own.keys()
     said = list[str]()
     for one in objects(repository):
         if one.name in others:
             continue
         where = own.get(one.name, "which no branch or tag names")
         named = f"{one.kind} {one.name[:12]}, {one_line(where)}".rstrip(", ")
-        is_users = plan.whole_user and bool(own.get(one.name))
-        if is_users or _says_it(one, plan):
+        is_file = one.kind in ("blob", "tree") and bool(own.get(one.name))
+        if (plan.whole_user and is_file) or _says_it(one, plan):
             said.append(named)
         elif is_packed(one.data) and plan.matcher:
             said.append(f"{named}: {UNREADABLE}")
@@ -279,13 +349,43 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
     return [*said, *(f".git/{one}" for one in found)]
 
 
-def _named_objects(history: History, *places: str) -> dict[str, str]:
-    """Return the objects that branches and tags name, of what touches some places.
+def _own_objects(history: History) -> dict[str, str]:
+    """Return the objects that are a user's by the places that they have in git.
 
-    Each has its path, '' for commits and the top folder.
+    Each has its path. What others have in the same folder too is not the user's.
     """
-    command = ("rev-list", "--objects", "--all", "--full-history", "--", *places)
-    listed = history.repository.run(*command)
+    repository = history.repository
+    own = dict[str, str]()
+    for place in history.places:
+        if not place.others:
+            own |= _named_objects(repository, place.folder)
+            continue
+        found = _named_objects(repository, place.folder, place.commits)
+        others = _named_objects(repository, place.folder, place.others)
+        for name in found.keys() - others.keys():
+            own[name] = found[name]
+    return own
+
+
+def _named_objects(
+    repository: Repository, folder: str, commits: Iterable[str] | None = None
+) -> dict[str, str]:
+    """Return the objects that commits name, each with its path, '' for commits.
+
+    Args:
+        repository: which has them.
+        folder: only what touches that; '' for all.
+        commits: them; None for those of all branches and tags.
+    """
+    which = ["--all"]
+    given = ""
+    if commits is not None:
+        which = ["--no-walk", "--stdin"]
+        given = "".join(f"{commit}\n" for commit in commits)
+        if not given:
+            return {}
+    command = ("rev-list", "--objects", "--full-history", *which)
+    listed = repository.run(*command, "--", pathspec(folder), stdin=given.encode())
     paths = dict[str, str]()
     for line in os.fsdecode(listed).split("\n"):
         name, _, path = line.partition(" ")

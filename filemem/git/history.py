@@ -4,6 +4,7 @@ import functools
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from filemem.errors import FilememError, Problem
 from filemem.git.repository import Repository, find_dot_git, pathspec, read_text
@@ -43,13 +44,57 @@ def without_logs(paths: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A folder in the repository, in the commits in which it is or was one user's.
+
+    Attributes:
+        folder: its path; '' for the top.
+        commits: those that change the user's files there.
+        others: those that change files of others who had it before or after.
+    """
+
+    folder: str
+    commits: frozenset[str]
+    others: frozenset[str] = frozenset()
+
+
+class Rename(NamedTuple):
+    """A commit that gave a user a new name; `name` is of the folder before."""
+
+    commit: str
+    name: str
+
+
+def commits_on(repository: Repository, folder: str, after: str = "") -> set[str]:
+    """Return all commits that change a folder.
+
+    Args:
+        repository: which has them.
+        folder: its path in the repository; '' for the top.
+        after: a commit; only those that have it among their ancestors.
+    """
+    how = ["--all", "--full-history"]
+    if after:
+        how.append("--ancestry-path")
+        how.append(f"^{after}")
+    told = repository.text("rev-list", *how, "--", pathspec(folder))
+    return set(told.split())
+
+
+@dataclass(frozen=True)
 class History:
     """One user's memories in the repository that holds them, if any.
 
     Paths are the user's own, as everywhere, unless a docstring says otherwise.
+
+    Attributes:
+        folder: the user's.
+        names: those that the user has had; None for what the bookkeeping says, which
+            goes when the user is deleted.
     """
 
     folder: Folder
+    names: tuple[str, ...] | None = None
 
     @functools.cached_property
     def repository(self) -> Repository:
@@ -72,25 +117,105 @@ class History:
         return self.folder.root.removeprefix(self.repository.root).strip("/")
 
     @functools.cached_property
-    def places(self) -> list[str]:
-        """The folders in the repository that were the user's.
+    def places(self) -> list[Place]:
+        """The places in the repository that are or were the user's, that of now first.
 
-        They are that of now, then those of the names before it, as commits and the
-        user's bookkeeping have them, unless somebody has them now.
+        Those before it are told by the commits that gave the user a new name, else by
+        the user's bookkeeping: a person renames a folder without such a commit.
         """
-        places = [self.prefix]
-        # By hand a person renames a folder without a commit that says so.
-        noted = list(map(folder_name, self.folder.names()))
+        return self._told + [place for place in self.by_hand if not place.others]
+
+    @functools.cached_property
+    def _told(self) -> list[Place]:
+        """The places of which commits tell."""
+        places = [self._place(self.prefix)]
         for place in places:  # which grows meanwhile
-            named = ("log", "--all", f"--format=%(trailers:key={RENAMED},valueonly)")
-            told = self.repository.run(*named, "--", pathspec(place))
-            trailers = os.fsdecode(told).split("\n")
-            for name in noted + trailers:
-                former = os.path.join(os.path.dirname(self.prefix), name)
-                is_free = not os.path.lexists(os.path.join(self.folder.store, name))
-                if name_of_folder(name) and is_free and former not in places:
+            for rename in self._renames(place.folder):
+                if rename.commit not in place.commits:
+                    continue
+                former = self._place(self._beside(rename.name), rename.commit)
+                if name_of_folder(rename.name) and former not in places:
                     places.append(former)
         return places
+
+    @functools.cached_property
+    def by_hand(self) -> list[Place]:
+        """The places of the user's of which the bookkeeping alone tells.
+
+        Where others have or had the folder, too, nothing tells what of it is whose.
+        """
+        known = {place.folder for place in self._told}
+        found = list[Place]()
+        for name in self._noted():
+            former = self._place(self._beside(name))
+            if self._is_taken(name):
+                former = Place(former.folder, frozenset(), former.commits)
+            if former.folder not in known and (former.commits or former.others):
+                found.append(former)
+        return found
+
+    def _noted(self) -> list[str]:
+        """Return the names that the user's folder had, as the bookkeeping says."""
+        names = self.folder.names() if self.names is None else self.names
+        return list(map(folder_name, names))
+
+    def _beside(self, name: str) -> str:
+        """Return the path in the repository of another user's folder.
+
+        Args:
+            name: of the folder in the store.
+        """
+        store = os.path.dirname(self.prefix)
+        return os.path.join(store, name)
+
+    def _is_taken(self, name: str) -> bool:
+        """Tell whether somebody has a folder now.
+
+        Args:
+            name: of the folder in the store.
+        """
+        return os.path.lexists(os.path.join(self.folder.store, name))
+
+    def _place(self, folder: str, until: str = "") -> Place:
+        """Return a folder in the commits in which it was one user's.
+
+        Args:
+            folder: its path in the repository.
+            until: the commit by which the user left it; '' for the last who had it.
+        """
+        name = os.path.basename(folder)
+        touching = commits_on(self.repository, folder)
+        whole = Place(folder, frozenset(touching))
+        for rename in self._renames(folder):
+            if rename.name != name:
+                continue
+            later = commits_on(self.repository, "", after=rename.commit)
+            if rename.commit == until:
+                touching -= {until, *later}
+            elif not until or until in later:
+                touching &= later
+        return Place(folder, frozenset(touching), whole.commits - touching)
+
+    def _renames(self, folder: str) -> list[Rename]:
+        """Return the commits on a folder that gave a user a new name.
+
+        Args:
+            folder: its path in the repository.
+        """
+        told = self.repository.text(
+            "log",
+            "--all",
+            "--full-history",
+            f"--format=%H %(trailers:key={RENAMED},valueonly,separator=%x20)",
+            "--",
+            pathspec(folder),
+        )
+        renames = list[Rename]()
+        for line in told.split("\n"):
+            commit, _, name = line.partition(" ")
+            if name:
+                renames.append(Rename(commit, name))
+        return renames
 
     @functools.cached_property
     def managed_root(self) -> str:
@@ -132,14 +257,14 @@ class History:
         return [self.own_path(path) for path in tree if path.startswith(inside)]
 
     def missing(self) -> dict[str, list[str]]:
-        """Return what the last commit has of users whose folder the disk has not.
+        """Return what the last commit has in folders of others and the disk has not.
 
         A person has deleted, moved or renamed it, and not committed that, or a new name
         was cut off.
 
         Returns:
             The paths, as they lead there from the user's own folder, by the name of the
-            folder that is missing.
+            folder.
         """
         found: dict[str, list[str]] = {}
         if self.managed_root != self.folder.store:
@@ -150,12 +275,27 @@ class History:
             parts = beside.split("/")
             if parts[0] != ".." or len(parts) < 3:
                 continue  # the user's own, or no user's
-            name = parts[1]
-            place = os.path.join(self.folder.store, name)
-            if os.path.lexists(place):
-                continue
-            if name_of_folder(name):
-                found.setdefault(name, []).append(beside)
+            place = os.path.join(self.folder.store, *parts[1:])
+            if name_of_folder(parts[1]) and not os.path.lexists(place):
+                found.setdefault(parts[1], []).append(beside)
+        return found
+
+    def missing_users(self) -> list[str]:
+        """Return the folders of users that the last commit has and the disk has not."""
+        return [name for name in self.missing() if not self._is_taken(name)]
+
+    def left_behind(self) -> dict[str, list[str]]:
+        """Return what of `missing` is this user's, who has left those folders.
+
+        They are of the names before, but for those that somebody has now: of these only
+        that which is left by a rename that was cut off.
+        """
+        unfinished = folder_name(self.folder.renamed_from())
+        found: dict[str, list[str]] = {}
+        for name, paths in self.missing().items():
+            is_left = name in self._noted() and not self._is_taken(name)
+            if is_left or name == unfinished:
+                found[name] = paths
         return found
 
     def changes(self) -> list[str]:

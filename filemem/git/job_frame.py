@@ -19,7 +19,6 @@ from filemem.git.commits import commit_message
 from filemem.git.history import LOGS, RENAMED, History, changes_in
 from filemem.git.repository import MACHINE, Repository
 from filemem.store import files
-from filemem.store.users import folder_name
 from filemem.text.plain import first_few
 
 BEGINS = "Begin to keep these memories in git"
@@ -121,12 +120,10 @@ def recover(history: History) -> None:
                 written |= set(history.changes()).difference(listed)
             notes.append(note)
         if written:
-            missing = history.missing()
-            former = missing.keys() & map(folder_name, history.folder.names())
             renamed = {}
-            for name in former:  # a new name that was cut off
-                renamed[RENAMED] = name
-                written.update(missing[name])
+            for name, paths in history.left_behind().items():
+                renamed[RENAMED] = name  # a new name that was cut off
+                written.update(paths)
             message = commit_message(RECOVERED, renamed)
             with history.repository.lock():
                 commit_paths(history, written, message, dt.datetime.now())

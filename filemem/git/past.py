@@ -51,8 +51,9 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     before = f"--before={end.isoformat(timespec='seconds')}"
     found = []
     for place in history.places:
-        inside = pathspec(place)
-        found = read_commits(repository, "-1", "--first-parent", before, "--", inside)
+        inside = pathspec(place.folder)
+        last = read_commits(repository, "-1", "--first-parent", before, "--", inside)
+        found = [one for one in last if one.commit not in place.others]
         if found:
             break
     if not found:
@@ -62,7 +63,7 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
         )
     past = Past(folder, found[0], end)
     index = f"{past.root}.index"
-    tree = f"{past.commit.commit}:{place}"
+    tree = f"{past.commit.commit}:{place.folder}"
     if repository.call("read-tree", tree, GIT_INDEX_FILE=index).code:
         raise NotFound(
             f"{folder.name} had no memories by {moment:%Y-%m-%d}: {past.commit.commit}"

@@ -35,6 +35,7 @@ BOOKKEEPING = ".filemem"
 PERSON_KEY = "name"  # of the profile's front matter
 PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
 NAMES = "names"  # in the bookkeeping: the user's name, and those of before
+RENAMING = "renaming"  # in it: the name before, until all of a rename is done
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
 """How the names of memories end, in any case."""
 JOB_WAIT_SECONDS = 0.5  # that a job waits for another
@@ -150,6 +151,12 @@ class Folder:
         lines = "\n".join(dict.fromkeys(names))
         place = self.bookkeeping(NAMES)
         files.write(place, lines.encode())
+
+    def renamed_from(self) -> str:
+        """Return the name before, while a rename is not done yet; '' as a rule."""
+        with contextlib.suppress(FilememError, OSError):
+            return files.read(self.bookkeeping(RENAMING)).decode(errors="replace")
+        return ""
 
     def profile_front(self) -> dict[str, Any]:
         """Return the front matter of profile.md; empty where there is none."""

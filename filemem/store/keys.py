@@ -13,6 +13,7 @@ from typing import Any
 from filemem.errors import FilememError
 from filemem.store import person
 from filemem.store.folder import normal_form
+from filemem.store.users import StoreFolder
 from filemem.text.plain import digest
 
 FILE_NAME = "keys.json"
@@ -31,7 +32,23 @@ def keys_of(root: str) -> Keys:
     Raises:
         FilememError: the file of keys is broken.
     """
-    return person.read_entries(FILE_NAME).get(os.path.realpath(root), {})
+    place = os.path.realpath(root)
+    return _owned(place, person.read_entries(FILE_NAME).get(place, {}))
+
+
+def _owned(root: str, keys: Keys) -> Keys:
+    """Return keys with the names that their owners have now.
+
+    While a user is being renamed it is the folder that tells: a rename that is cut off
+    leaves no key to whoever takes the name before, nor to whoever takes the new one.
+    """
+    owned = dict(keys)
+    for key, entry in keys.items():
+        if "before" in entry:
+            user = StoreFolder(root).folder(entry["user"])
+            if user.renamed_from() != entry["before"]:
+                owned[key] = {**entry, "user": entry["before"]}
+    return owned
 
 
 def find_user(root: str, key: str) -> str:
@@ -59,22 +76,37 @@ def revoke_user(root: str, user: str) -> int:
     Whoever deletes a user calls this too, or the next request with a key of theirs
     would begin their memories anew.
     """
-    return rename_user(root, user, "")
+    return _give(root, user, {})
 
 
-def rename_user(root: str, old: str, new: str) -> int:
-    """Give all keys of a user to another, or to nobody (''); return how many."""
-    name = normal_form(old)  # as a store names its users
+def begin_rename(root: str, old: str, new: str) -> None:
+    """Have the keys of a user be theirs by the new name once their folder has that.
+
+    The folder's note of the name before decides it, so that is written before.
+    """
+    _give(root, old, {"user": new, "before": old})
+
+
+def finish_rename(root: str, new: str) -> None:
+    """Have the keys of a user whose folder has a new name be theirs by that alone."""
+    _give(root, new, {"user": new})
+
+
+def _give(root: str, user: str, owner: dict[str, str]) -> int:
+    """Change the owner of all keys of a user, none for {}; return how many."""
+    name = normal_form(user)  # as a store names its users
+    place = os.path.realpath(root)
 
     def change(keys: Keys) -> Keys:
         changed = {}
-        for key, entry in keys.items():
-            owner = new if entry["user"] == name else entry["user"]
-            if owner:
-                changed[key] = {**entry, "user": owner}
+        for key, entry in _owned(place, keys).items():
+            if entry["user"] != name:
+                changed[key] = keys[key]
+            elif owner:
+                changed[key] = {**owner, "made": entry["made"]}
         return changed
 
     theirs = [key for key, one in keys_of(root).items() if one["user"] == name]
     if theirs:
-        person.change_entry(FILE_NAME, os.path.realpath(root), change)
+        person.change_entry(FILE_NAME, place, change)
     return len(theirs)

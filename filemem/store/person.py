@@ -93,6 +93,14 @@ def forget(place: str) -> None:
         change_entry(FILE_NAME, place, lambda entry: {})
 
 
+def move(place: str, target: str) -> None:
+    """Keep what is kept about a folder under its new name; raise as `keep`."""
+    facts = entry_of(place)
+    if facts:
+        keep(target, **facts)
+        forget(place)
+
+
 def note_begun(place: str) -> None:
     """Note that this machine began a store or a user's folder.
 

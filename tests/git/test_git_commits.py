@@ -25,7 +25,7 @@ from repositories import (
     write,
 )
 
-from filemem import NotFound, Store, User
+from filemem import NotFound, Refused, Store, User
 from filemem.forget.plan import plan_deletion
 from filemem.git.history import ATTRIBUTES, IGNORE, History
 from filemem.git.job_frame import RECOVERED, JobFrame, recover
@@ -33,6 +33,7 @@ from filemem.git.setup import set_up
 from filemem.jobs import JobRun, forget
 from filemem.learn.remember import remember
 from filemem.store.folder import BOOKKEEPING, Folder
+from filemem.store.keys import add_key, find_user
 from filemem.store.learned import LOG_NAME
 from filemem.store.transcript import Transcript
 from filemem.store.users import StoreFolder
@@ -452,10 +453,13 @@ def test_a_user_s_new_name_is_a_commit_so_that_git_still_knows_their_memories(
     assert left.startswith("Git's history still has it")
 
 
-@pytest.mark.parametrize("is_noted", [True, False])
+@pytest.mark.parametrize(
+    ("is_noted", "is_committed"), [(True, True), (True, False), (False, False)]
+)
 def test_a_folder_renamed_by_hand_is_not_proven_gone_while_git_has_it(
     tmp_path: Path,
     is_noted: bool,
+    is_committed: bool,
 ) -> None:
     """Nor where nothing on disk tells which name it had, as in a clone."""
     mara = store(tmp_path / "store")
@@ -465,19 +469,39 @@ def test_a_folder_renamed_by_hand_is_not_proven_gone_while_git_has_it(
         assert lind.info().name == "mara"
     else:
         os.unlink(f"{mara.store}/lind/{BOOKKEEPING}/names")
-    gone = Store(mara.store).delete("lind")
-    [left] = gone.left
-    assert left.startswith("Git ") or left.startswith("Git's history still has it")
-    assert is_noted or "the folder mara" in left
+    if is_committed:
+        git(mara.store, "add", "--all")
+        git(mara.store, "commit", "--quiet", "--message", "By hand")
+    *left, last = Store(mara.store).delete("lind").left
+    assert last.startswith("Git ") and "the folder mara" in last
+    still = "Git's history still has it; filemem forget --purge-history removes it."
+    assert left == [still] * is_noted
 
 
+def test_what_git_has_by_a_name_that_another_has_now_is_named(tmp_path: Path) -> None:
+    """Where it was renamed by hand, and nothing tells until when it was whose."""
+    mara = store(tmp_path / "store")
+    here = Store(mara.store)
+    os.rename(mara.root, f"{mara.store}/lind")
+    here.user("mara").remember("Keeps bees.")
+    [left] = here.delete("lind").left
+    assert "the folder mara, which was this user's and somebody else's" in left
+    assert "(git log -- mara)" in left
+
+
+@pytest.mark.parametrize("has_newcomer", [False, True])
 def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
     tmp_path: Path,
+    has_newcomer: bool,
 ) -> None:
-    """All is there and committed then, and git knows the memories by the old name."""
+    """All is there and committed then, and git knows the memories by the old name.
+
+    Whoever takes that name meanwhile gets neither a key nor a memory of theirs.
+    """
     for limit in itertools.count(1, 4):
         mara = store(tmp_path / str(limit))
         here = Store(mara.store)
+        key = add_key(here.root, "mara", START.date())
         child = os.fork()
         if not child:
             arm(limit)
@@ -486,13 +510,28 @@ def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         for lock in Path(mara.store, ".git").rglob("*.lock"):
             lock.unlink()
-        with contextlib.suppress(NotFound):  # it was done
+        [name] = here.users()
+        assert find_user(here.root, key) == name, limit
+        is_taken = has_newcomer and name == "lind"
+        if is_taken:
+            new = here.user("mara")
+            new.remember("Keeps bees.")
+            new_key = add_key(here.root, "mara", START.date())
+        with contextlib.suppress(NotFound, Refused):  # it was done
             here.rename("mara", "lind")
         lind = here.user("lind")
         assert lind.info().name == "lind"
-        assert here.users() == ["lind"]
-        assert git(mara.store, "status", "--short") == ""
+        assert find_user(here.root, key) == "lind", limit
+        assert git(mara.store, "status", "--short") == "", limit
         assert lind.as_of(START).open_file(FACT).text
+        if is_taken:
+            assert find_user(here.root, new_key) == "mara"
+            [fact] = new.memories("facts")
+            assert "Keeps bees." in fact.text
+            assert not new.check()
+            with pytest.raises(NotFound):
+                new.as_of(START)
+        assert here.users() == ["lind", "mara"][: 1 + is_taken]
         assert here.delete("lind").left
         if not status:
             break
