@@ -80,7 +80,7 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         if re.fullmatch("[a-z]+", word):  # a slip, which a chat would keep
             remedy = "put what you want to say in quotes behind filemem chat"
-            for near in nearest(word, COMMANDS, 1, 0.75):
+            for near in nearest(word, COMMANDS, 1):
                 remedy = f"the nearest is {near}"
             ctx.fail(f"there is no command {word}; {remedy}")
         return "chat", _command("chat"), args

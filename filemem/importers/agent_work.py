@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from filemem.importers.base import (
+    MAX_CALL_CHARS,
+    MAX_RESULT_CHARS,
     TOOL_CALL,
     TOOL_RESULT,
     UNSPOKEN,
@@ -25,8 +27,6 @@ from filemem.importers.base import (
 )
 
 SPEAKER = "document"
-MAX_CALL_CHARS = 160
-MAX_ERROR_CHARS = 320
 
 Part = dict[str, Any]
 """A call of a tool, its result, or any other object in the file of a session."""
@@ -117,11 +117,11 @@ class AgentWork:
             if files:
                 tried = f"{name} {', '.join(files)}"
             error = _COLOUR_OR_TAG.sub("", _FAILED.sub("", printed)).strip()
-            told = [brief(tried, MAX_CALL_CHARS), brief(error, MAX_ERROR_CHARS)]
+            told = [brief(tried, MAX_CALL_CHARS), brief(error, MAX_RESULT_CHARS)]
             return f"failed: {joined(told, ': ')}"
         new = [file for file in files if file and file not in self._changed]
         self._changed.update(new)
-        return f"changed: {brief(', '.join(new), MAX_ERROR_CHARS)}" if new else ""
+        return f"changed: {brief(', '.join(new), MAX_RESULT_CHARS)}" if new else ""
 
 
 def _id(part: Part) -> str:

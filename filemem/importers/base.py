@@ -29,6 +29,12 @@ MAX_UNCUT_CHARS = 10_000
 """Characters at either end of a text in which secrets are looked for before the text is
 cut to a line."""
 
+MAX_CALL_CHARS = 160
+"""Characters that a transcript keeps of what a tool was asked."""
+
+MAX_RESULT_CHARS = 320
+"""Characters that a transcript keeps of what a tool answered or changed."""
+
 UNNAMED = "without a name"
 
 

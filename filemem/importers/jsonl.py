@@ -8,6 +8,8 @@ from typing import Any
 from filemem.errors import FilememError
 from filemem.importers.base import (
     HIDDEN,
+    MAX_CALL_CHARS,
+    MAX_RESULT_CHARS,
     TOOL_CALL,
     TOOL_RESULT,
     UNKNOWN,
@@ -28,11 +30,6 @@ from filemem.importers.base import (
     time_of,
 )
 from filemem.store.roles import ASSISTANT, ROLE_NAMES, TOOL
-
-MAX_CALL_CHARS = 160
-"""Characters that a transcript keeps of what a tool was asked."""
-MAX_RESULT_CHARS = 320
-"""Characters that a transcript keeps of what a tool answered."""
 
 _UNHEARD_ROLES = {
     "system": HIDDEN,

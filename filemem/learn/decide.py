@@ -27,8 +27,7 @@ from filemem.store.paths import DISTILLED, Kind, archived, live, when_of
 from filemem.text.quotes import one_form_of_numbers
 from filemem.text.terms import content, fold
 
-MAX_SHOWN_WHOLE = 100  # memories that are all shown beside what was said
-MAX_SHOWN_ALIKE = 40  # of more than that, those most like it
+MAX_SHOWN = 60  # memories beside what was said: all, or those most like it
 _BETWEEN_WORDS = re.compile(r"[\s\"'“”‘’.,;:!?。、]+(?!\d)")  # before a digit: a point
 
 
@@ -204,7 +203,7 @@ class KnownMemories:
             words with the texts. In the order of their days.
         """
         memories = self.all()
-        if len(memories) <= MAX_SHOWN_WHOLE:
+        if len(memories) <= MAX_SHOWN:
             return self.by_day(memories)
         said = content("\n".join(texts))
         words = {one.path: _content(one.statement) for one in memories}
@@ -212,7 +211,7 @@ class KnownMemories:
         scores = Counter[str]()
         for path, own in words.items():
             scores[path] = sum(1000 // counts[word] for word in own & said)
-        near = [path for path, score in scores.most_common(MAX_SHOWN_ALIKE) if score]
+        near = [path for path, score in scores.most_common(MAX_SHOWN) if score]
         chosen = {*near, *besides}
         return self.by_day(one for one in memories if one.path in chosen)
 

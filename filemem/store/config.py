@@ -217,7 +217,7 @@ def _settings(file: Memory, given: Mapping[str, Any]) -> dict[str, Any]:
             continue
         line = file.line_of(key)
         if key not in DEFAULTS:
-            likely = nearest(key, DEFAULTS, 1, 0.6) or DEFAULTS
+            likely = nearest(key, DEFAULTS, 1) or DEFAULTS
             what = f"unknown setting {key}"
             remedy = f"did you mean {' or '.join(likely)}?"
             raise ConfigError(Problem(file.path, line, what, remedy))

@@ -303,7 +303,7 @@ class Folder:
     def _nearest(self, name: str) -> str:
         """Return the paths most like a wrong one, said as a remedy."""
         paths = self.paths()
-        close = nearest(name, paths, 3, 0.5) or nearest(name, paths, 3, 0.3)
+        close = nearest(name, paths, 3, 0.3)
         return f"nearest: {', '.join(close)}" if close else "list or search for it"
 
     # -- reading -------------------------------------------------------------------

@@ -16,7 +16,6 @@ from filemem.text.plain import nearest, one_line
 
 SETTINGS = "filemem.yaml"  # no user's name
 MAX_USER_NAME_BYTES = 200
-MIN_LIKENESS = 0.74  # from 0, anything, to 1, the same
 
 
 def mistyped(name: str, known: Iterable[str]) -> str:
@@ -26,8 +25,9 @@ def mistyped(name: str, known: Iterable[str]) -> str:
     """
     others = {other.casefold(): other for other in known if other != name}
     wanted = name.casefold()
-    likeness = MIN_LIKENESS if wanted.isalpha() else 1
-    near = nearest(wanted, others, 1, likeness)
+    if wanted in others:
+        return others[wanted]
+    near = nearest(wanted, others, 1) if wanted.isalpha() else []
     return others[near[0]] if near else ""
 
 

