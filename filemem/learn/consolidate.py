@@ -169,6 +169,8 @@ class Reading:
         try:
             for number, batch in enumerate(requests):
                 progress(number, len(requests))
+                if number:
+                    self.known.refresh()
                 yield from self._read_batch(batch)
         except ModelError as error:
             self.error = f"{error} What was not read yet waits."
@@ -258,7 +260,7 @@ class Reading:
         folder = self.known.folder
         writer = Writer(folder, self.log, self.at)
         with folder.locked():
-            self.known.refresh()
+            self.known.read_new()
             sections = self._carry_out(answer.claims, writer)
             revised = profile.revise(folder, self.log, self.at.date(), sections)
             if not answer.is_cut_off:

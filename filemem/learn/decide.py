@@ -70,6 +70,16 @@ class KnownMemories:
         self.folder.cached["known"] = self._read_all(stats)
         return self
 
+    def read_new(self) -> None:
+        """Read what has a new name since the last `refresh`.
+
+        What was changed under its name is read by each decision that touches it.
+        """
+        before = {stat.path for stat in self._stats}
+        for path in self.folder.paths(*DISTILLED):
+            if path not in before:
+                self.read(path)
+
     def _read_all(self, stats: Iterable[Stat]) -> dict[Stat, Memory]:
         """Know what some files say; return them, to be kept with the folder."""
         before: dict[Stat, Memory] = self.folder.cached.get("known", {})
@@ -95,10 +105,11 @@ class KnownMemories:
 
         One that is superseded or empty is not known.
         """
+        kind = memory.kind
         is_over = validity.fate(memory.metadata)
-        if memory.kind in DISTILLED and memory.passages and not is_over:
+        if kind in DISTILLED and memory.passages and not is_over:
             self._memories[path] = memory
-            self._paths[memory.kind, letters(memory.statement)] = path
+            self._paths[kind, letters(memory.statement)] = path
 
     def same(self, kind: str, text: str) -> Memory | None:
         """Find the memory that says the same, letter by letter.

@@ -198,8 +198,7 @@ class Folder:
 
     def files(self, *kinds: str) -> Iterator[Stat]:
         """Yield every memory's file, or those of some kinds, in no order."""
-        for path, entry in self._memories(*kinds):
-            yield from stat_of(path, entry)
+        return stats_of(self._memories(*kinds))
 
     def paths(self, *kinds: str) -> list[str]:
         """Return the paths of the memories, or of those of some kinds, in order."""
@@ -704,15 +703,17 @@ def is_unprintable(name: str) -> bool:
     return escape_controls(name) != name or any(sign in name for sign in "\\\t\n")
 
 
-def stat_of(path: str, entry: "os.DirEntry[str]") -> Iterator[Stat]:
-    """Yield how a memory's file is listed, unless it is gone by now.
+def stats_of(found: Iterable[tuple[str, "os.DirEntry[str]"]]) -> Iterator[Stat]:
+    """Yield how memories' files are listed, but not those that are gone by now.
 
     Args:
-        path: of the memory.
-        entry: its file, as its folder lists it.
+        found: the path of each, and its file as its folder lists it.
     """
-    with contextlib.suppress(FileNotFoundError):
-        stat = entry.stat(follow_symlinks=False)
+    for path, entry in found:
+        try:
+            stat = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
         changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
         yield Stat(path, changed, stat.st_size)
 

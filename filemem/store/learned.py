@@ -43,7 +43,7 @@ from filemem.store.folder import (
     Folder,
     Stat,
     is_memory,
-    stat_of,
+    stats_of,
 )
 from filemem.store.logs import Log, LogReader
 from filemem.store.paths import kind_of, live
@@ -230,11 +230,13 @@ class LearnLog:
 
         They are a person's, or another program's. In no order; no file is read.
         """
+        found = []
         for path, entry in self.folder.entries(*kinds):
             if live(path) in self.written:
                 continue
             if kind_of(path) in kinds and is_memory(entry):
-                yield from stat_of(path, entry)
+                found.append((path, entry))
+        return stats_of(found)
 
     def is_untouched(self, path: str, data: bytes) -> bool:
         """Tell whether a memory is exactly as the program left it once."""

@@ -519,6 +519,17 @@ def test_a_fact_costs_no_look_at_the_others(nora: User) -> None:
     assert not [name for name in called if "stat of posix.DirEntry" in name]
 
 
+def test_one_conversation_is_read_with_one_look_at_each_fact(nora: User) -> None:
+    nora.remember_all([f"Has {number} bees." for number in range(50)])
+    reader = Reader(note("Nora has a boat.", "a boat"))
+    nora.consolidate(reader)
+    nora.add_conversation(said("I have a boat."), at=AT, id="boat")
+    called = calls(nora.consolidate, reader)
+    looks = [name for name in called if "stat of posix.DirEntry" in name]
+    assert sum(called[name] for name in looks) in range(50, 60)
+    assert nora.search_files("boat")[0].path.startswith("facts/")
+
+
 class SlowModel:
     """Says its first word at once, and the rest when it may go on."""
 
