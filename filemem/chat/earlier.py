@@ -19,7 +19,7 @@ from filemem.store.folder import Folder
 from filemem.store.gate import Gate
 from filemem.store.passages import Passage
 from filemem.store.paths import live
-from filemem.text.plain import clip_tokens
+from filemem.text.plain import both_ends, clip_tokens, count_tokens
 
 FOLDER = "earlier"
 
@@ -55,8 +55,8 @@ def earlier(folder: Folder, path: str, gone: list[Passage]) -> Part:
 def summarise(folder: Folder, model: Model, path: str, gone: list[Passage]) -> None:
     """Have the model summarise the turns that have left the prompt since it last did.
 
-    Where it fails, how they begin stands for them until it is asked again, with the
-    next message.
+    It is asked once, of the first of them that fit into a request. For the others, and
+    for all where it fails, how they begin stands until the next message.
 
     Args:
         folder: whose session it is.
@@ -69,14 +69,32 @@ def summarise(folder: Folder, model: Model, path: str, gone: list[Passage]) -> N
     if not leaving or not path:
         return
     room = config.of(folder).summary_tokens
-    said = beginnings(leaving, prompt.REQUEST_TOKENS, whole=True)
+    said = _said(leaving)
+    told = gone[: summary.size + len(said)]
     so_far = prompt.data("summary so far", summary.text)
-    told = f"{so_far}\n{prompt.data('turns', said)}"
+    since = prompt.data("turns", "\n".join(said))
+    shown = f"{so_far}\n{since}"
     with contextlib.suppress(FilememError, OSError):
-        reply = ask(model, "summarise", told, words=room // 2)
+        reply = ask(model, "summarise", shown, words=room // 2)
         folder.tell("requested", 1, *reply.usage)
         text = clip_tokens(reply.text, room)
-        _save_summary(folder, path, gone, text)
+        _save_summary(folder, path, told, text)
+
+
+def _said(turns: list[Passage]) -> list[str]:
+    """Return what was said in the first of some turns, as many as a request holds.
+
+    Of a long one it is both ends; the first is among them in any case.
+    """
+    said: list[str] = []
+    room = prompt.REQUEST_TOKENS
+    for turn in turns:
+        text = both_ends(turn.text, prompt.REQUEST_TOKENS // 4)
+        room -= count_tokens(text)
+        if said and room < 0:
+            break
+        said.append(f"{turn.speaker}: {text}")
+    return said
 
 
 def _read_summary(folder: Folder, path: str, gone: list[Passage]) -> RunningSummary:
@@ -100,7 +118,7 @@ def _read_summary(folder: Folder, path: str, gone: list[Passage]) -> RunningSumm
 
 
 def _save_summary(folder: Folder, path: str, gone: list[Passage], text: str) -> None:
-    """Keep a summary of all the turns that are gone.
+    """Keep a summary of the first turns of a session.
 
     Raises:
         FilememError, OSError: it cannot be written.

@@ -103,17 +103,11 @@ def with_last_cut(turns: Sequence[Passage], room_tokens: int) -> list[Passage]:
     return shown
 
 
-def beginnings(
-    turns: Sequence[Passage], room_tokens: int, *, whole: bool = False
-) -> str:
-    """Return the last of some turns that fit, with their line numbers.
-
-    Each in one line, or if `whole` all of it.
-    """
+def beginnings(turns: Sequence[Passage], room_tokens: int) -> str:
+    """Return the last of some turns that fit, each in one line with its number."""
     lines: list[str] = []
     for turn in reversed(turns):
-        text = turn.text if whole else one_line(turn.text)
-        line = f"{turn.line or '':>4}  {turn.speaker}: {text}"
+        line = f"{turn.line or '':>4}  {turn.speaker}: {one_line(turn.text)}"
         room_tokens -= count_tokens(line)
         if room_tokens < 0:
             break

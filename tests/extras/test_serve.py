@@ -332,6 +332,23 @@ def test_a_history_longer_than_the_window_goes_on_with_its_summary(
     assert "Flight 1 was" in asked and "Hilda" not in asked
 
 
+def test_a_long_history_is_summarised_request_by_request_from_its_beginning(
+    served: Served,
+) -> None:
+    """One a message, so that nobody waits for more; of what is longer, both ends."""
+    served.model.default = a_small_model
+    lay(served.store, {"filemem.yaml": "window_tokens: 1000\n"})
+    text = f"It begins. {'very ' * 6_000}long, and ends."
+    chat = [text, "Noted."] * 6
+    for _ in range(6):
+        ask(served.client(), *chat, "So?", user="chat-7")
+        chat += ["So?", "Noted."]
+    asked = summaries_asked(served)
+    assert 1 < len(asked) <= 6
+    assert "".join(asked).count("It begins.") == 6
+    assert "".join(asked).count("and ends.") == 6
+
+
 def test_a_client_that_trims_its_history_gets_the_summary_of_the_rest(
     served: Served,
 ) -> None:
