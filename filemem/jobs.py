@@ -308,10 +308,10 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
         at: the moment that counts as now.
 
     Raises:
-        Refused: somebody has that name, or profile.md cannot be edited.
+        Refused: somebody has that name or a key for it, or profile.md cannot be edited.
     """
     history = History(folder)
-    if target.exists():
+    if target.exists() or keys.has_key(target.store, target.name):
         raise _taken(target)
     with JobRun(folder, "rename", at) as run, folder.locked():
         set_profile(folder, aliases=sorted({*folder.own_names(), target.name}))

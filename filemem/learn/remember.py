@@ -96,23 +96,19 @@ def remember_all(
     writer = Writer(user, log, at)
     listed = list(facts)
     notes: list[str] = []
-    may_begin = user.may_begin
-    try:
-        for start in range(0, len(listed), AT_ONCE):
-            claims: list[Claim] = []
-            try:
-                for asked in listed[start : start + AT_ONCE]:
-                    claims.append(_claim(gate, asked, at.date(), notes))
-            finally:  # what comes before a mistake is kept
-                for together in _apart(claims):
-                    with user.locked():
-                        # Another process may have kept something meanwhile.
-                        log.read_on()
-                        _keep(KnownMemories(user, log), writer, together)
-                    # Nor does a user who is deleted meanwhile begin anew.
-                    user.may_begin = False
-    finally:
-        user.may_begin = may_begin
+    for start in range(0, len(listed), AT_ONCE):
+        claims: list[Claim] = []
+        try:
+            for asked in listed[start : start + AT_ONCE]:
+                claims.append(_claim(gate, asked, at.date(), notes))
+        finally:  # what comes before a mistake is kept
+            for together in _apart(claims):
+                if writer.done.decisions:
+                    user.require()  # who is deleted meanwhile does not begin anew
+                with user.locked():
+                    # Another process may have kept something meanwhile.
+                    log.read_on()
+                    _keep(KnownMemories(user, log), writer, together)
     return writer.done.with_notes(notes)
 
 

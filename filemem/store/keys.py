@@ -61,6 +61,11 @@ def find_user(root: str, key: str) -> str:
         return ""
 
 
+def has_key(root: str, user: str) -> bool:
+    """Tell whether a user has a key, who may have kept nothing yet."""
+    return any(entry["user"] == user for entry in keys_of(root).values())
+
+
 def add_key(root: str, user: str, day: dt.date) -> str:
     """Make a key for a user and return it; only its hash is kept."""
     key = PREFIX + secrets.token_urlsafe(32)

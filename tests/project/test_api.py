@@ -944,7 +944,10 @@ filemem.Sture
 def test_a_rename_is_finished_by_the_same_call_only_where_it_was_cut_off(
     tmp_path: Path,
 ) -> None:
-    """Else the key of whoever has the old name by then would open the memories."""
+    """Else the key of whoever has the old name by then would open the memories.
+
+    Nor does anybody get a name for which another has a key, though no memory yet.
+    """
     store = Store(tmp_path)
     store.user("alice").remember("Has a boat.")
     store.rename("alice", "berta")
@@ -952,6 +955,8 @@ def test_a_rename_is_finished_by_the_same_call_only_where_it_was_cut_off(
     with pytest.raises(NotFound):
         store.rename("alice", "berta")
     assert find_user(str(tmp_path), key) == "alice"
+    with pytest.raises(Refused, match="alice is taken"):
+        store.rename("berta", "alice")
 
 
 def test_two_processes_that_keep_the_same_facts_keep_each_once(tmp_path: Path) -> None:
