@@ -5,6 +5,7 @@ The older ones are left out where all are longer than the window of a chat.
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from filemem.chat.window import window_start
 from filemem.importers.base import LeftOut
@@ -12,6 +13,7 @@ from filemem.importers.jsonl import message_text, spoken_turns
 from filemem.llm.model import Messages
 from filemem.store.current import CurrentConversation
 from filemem.store.passages import Passage
+from filemem.store.roles import ASSISTANT
 
 INSTRUCTIONS = ("system", "developer")  # the roles of messages that are never left out
 
@@ -38,25 +40,33 @@ class Window:
 def fit(messages: Messages, path: str, kept: list[Passage], room_tokens: int) -> Window:
     """Return what a model sees of a conversation.
 
-    An exchange begins with what the person said, and is left out as a whole; the last
-    one never is, so that a tool's answer stands behind its call.
+    It begins with what the person said. What they said last and all that follows is
+    never left out, so that a tool's answer stands behind its call.
 
     Args:
         messages: those of the client.
         path: of the session; '' where none is kept.
         kept: its turns, the last of which are those of the messages.
-        room_tokens: how many tokens of exchanges the model sees.
+        room_tokens: how many tokens the model sees, instructions aside.
     """
-    exchanges = _exchanges(messages)
     sent = _turns(messages)
     turns = kept or sent
     not_sent = turns[: max(0, len(turns) - len(sent))]
-    sizes = [*not_sent]
-    for exchange in exchanges:
-        sizes.append(Passage(0, 0, "", "", _text(exchange)))
-    start = window_start(sizes, room_tokens)
-    left_out = max(0, start - len(not_sent))
-    seen = _without(messages, exchanges[:left_out])
+    sized = [*not_sent]
+    places: list[int] = []  # of the messages that are no instructions
+    last = 0
+    for place, message in enumerate(messages):
+        if message["role"] in INSTRUCTIONS:
+            continue
+        speaker: str = ASSISTANT
+        if message["role"] == "user" or not places:
+            speaker = ""
+            last = len(places)
+        places.append(place)
+        sized.append(Passage(0, 0, speaker, "", _text(message)))
+    start = window_start(sized, room_tokens)
+    left_out = places[: min(max(0, start - len(not_sent)), last)]
+    seen = [one for place, one in enumerate(messages) if place not in left_out]
     first = max(0, len(turns) - len(_turns(seen)))
     to_summarise = not_sent[:start]
     if left_out:
@@ -73,26 +83,6 @@ def fit(messages: Messages, path: str, kept: list[Passage], room_tokens: int) ->
     )
 
 
-def _exchanges(messages: Messages) -> list[Messages]:
-    """Return what was said, from each message of the person to before the next."""
-    exchanges: list[Messages] = []
-    for message in messages:
-        if message["role"] in INSTRUCTIONS:
-            continue
-        if message["role"] == "user" or not exchanges:
-            exchanges.append([])
-        exchanges[-1].append(message)
-    return exchanges
-
-
-def _without(messages: Messages, exchanges: list[Messages]) -> Messages:
-    """Return the messages that are of none of these exchanges."""
-    left_out = set[int]()
-    for exchange in exchanges:
-        left_out.update(map(id, exchange))
-    return [message for message in messages if id(message) not in left_out]
-
-
 def _turns(messages: Messages) -> list[Passage]:
     """Return the messages as turns that stand in no file."""
     turns = []
@@ -101,12 +91,7 @@ def _turns(messages: Messages) -> list[Passage]:
     return turns
 
 
-def _text(exchange: Messages) -> str:
-    """Return the words of an exchange, and its calls; a picture counts for nothing."""
-    texts = []
-    for message in exchange:
-        calls = message.get("tool_calls")
-        texts.append(message_text(message))
-        if calls:
-            texts.append(json.dumps(calls))
-    return "".join(texts)
+def _text(message: dict[str, Any]) -> str:
+    """Return the words of a message, and its calls; a picture counts for nothing."""
+    calls = message.get("tool_calls")
+    return message_text(message) + (json.dumps(calls) if calls else "")
