@@ -526,7 +526,8 @@ def test_one_conversation_is_read_with_one_look_at_each_fact(nora: User) -> None
     nora.add_conversation(said("I have a boat."), at=AT, id="boat")
     called = calls(nora.consolidate, reader)
     looks = [name for name in called if "stat of posix.DirEntry" in name]
-    assert sum(called[name] for name in looks) in range(50, 60)
+    each_way = sum(called[name] for name in looks)  # the call, and its return
+    assert 50 <= each_way / 2 < 60
     assert nora.search_files("boat")[0].path.startswith("facts/")
 
 
