@@ -178,6 +178,7 @@ def test_one_job_at_a_time_but_a_fact_waits_for_none(tmp_path):
     other = StoreFolder(tmp_path).folder("mara")
     today = START.date()
     seen = []
+    mara.remember("Has a bicycle.", today=today)
     with JobRun(mara._folder, "sweep", START):
         with pytest.raises(Busy), JobRun(other, "compact", START):
             pass
