@@ -511,17 +511,20 @@ class Folder:
         """Move memories, each to its target; return a sentence for each that stayed.
 
         The names are made durable once for each folder, those that files went to first.
+
+        Raises:
+            Busy, Refused: the user's lock cannot be had; the rest is not moved.
         """
         stayed: dict[str, str] = {}
         came: list[str] = []
         left: list[str] = []
         for source, target in targets.items():
-            try:
-                with self.locked():
+            with self.locked():
+                try:
                     self._rename(source, target)
-            except FilememError as error:
-                stayed[source] = str(error)
-                continue
+                except FilememError as error:
+                    stayed[source] = str(error)
+                    continue
             came.append(target)
             left.append(source)
         self._sync_folders(came + left)
