@@ -40,7 +40,7 @@ from filemem.git.sync import sync
 from filemem.git.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import forget
-from filemem.learn.remember import Asked, remember
+from filemem.learn.remember import Asked, remember, remember_all
 from filemem.store import saved_over
 from filemem.store.folder import Folder
 from filemem.store.memory import parse
@@ -121,11 +121,17 @@ def _synced(user: Folder) -> None:
     sync(History(user), str(Path(user.store).with_name("remote")), AT)
 
 
+FACTS = [
+    Asked("I collect stamps.", id="m1"),
+    Asked("I keep bees.", id="m2"),
+    Asked("I have a boat.", id="m3"),
+]
 JOBS: dict[str, Callable[[Folder], object]] = {
     "a first turn": _turn("Hello, I painted the boat.", ""),
     "a turn": _turn("I painted the boat."),
     "a long turn": _turn("I painted the boat. " * 600),
     "remember": lambda user: remember(user, "I collect stamps from Malta.", AT),
+    "remember all": lambda user: remember_all(user, FACTS, AT),
     "remember otherwise": lambda user: remember(user, "Ann lives in Bruges.", AT),
     **crash_driver.JOBS,
     "restore turns": lambda user: saved_over.put_back(user, NEW),
@@ -134,9 +140,7 @@ JOBS: dict[str, Callable[[Folder], object]] = {
 }
 LATER = AT + dt.timedelta(days=300)
 IN_GIT: dict[str, Callable[[Folder], object]] = {  # begin in a store kept in git
-    "git remember": lambda user: jobs.remembered(
-        user, [Asked("I collect stamps.")], AT
-    ),
+    "git remember": lambda user: jobs.remembered(user, FACTS, AT),
     "git talk": lambda user: User(user).add_conversation(
         [{"role": "user", "content": "I keep two goats."}], at=AT, id="goats"
     ),
