@@ -11,6 +11,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from filemem.git.command import Git
 
@@ -88,7 +89,14 @@ class InertView:
             self.environment[f"GIT_CONFIG_VALUE_{number}"] = value
 
 
-def _parse(config: str, root: str) -> list[tuple[str, str]]:
+class _Setting(NamedTuple):
+    """A line of a configuration."""
+
+    key: str
+    value: str
+
+
+def _parse(config: str, root: str) -> list[_Setting]:
     """Return the settings of a configuration's text, read as data, in their order.
 
     A key may stand there several times, as the URLs of a remote do.
@@ -99,5 +107,5 @@ def _parse(config: str, root: str) -> list[tuple[str, str]]:
     settings = []
     for entry in os.fsdecode(listed.stdout).split("\0")[:-1]:
         key, _, value = entry.partition("\n")
-        settings.append((key, value))
+        settings.append(_Setting(key, value))
     return settings

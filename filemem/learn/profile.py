@@ -103,18 +103,27 @@ def _revised(
         data: the file as it is.
     """
     own, behind, sections = _parted(log, data.decode())
-    lines: dict[str, tuple[str, str]] = {}
+    lines: dict[str, _Line] = {}
     for path, section in {**sections, **fresh}.items():
         memory = successor(folder, path, today)
         place = live(memory.path) if memory else ""
         if memory and section and place not in sources(own):
             said = one_line(memory.statement, MAX_FACT_CHARS)
-            lines[place] = (section, f"- {said} <!-- {place} -->")
+            lines[place] = _Line(section, f"- {said} <!-- {place} -->")
     # Noted first, so that a run that is killed here leaves no line of the program's
     # that it does not know.
-    entries = [{"line": place, "digest": digest(lines[place][1])} for place in lines]
+    entries = []
+    for place, line in lines.items():
+        entries.append({"line": place, "digest": digest(line.text)})
     log.add([one for one in entries if one["digest"] not in log.lines])
     return _written(own, behind, lines.values()).encode()
+
+
+class _Line(NamedTuple):
+    """The program's line about a memory, and the section that it stands in."""
+
+    section: str
+    text: str
 
 
 class _Parts(NamedTuple):
@@ -199,18 +208,17 @@ def _is_over(memory: Memory, today: dt.date) -> bool:
     return fate(front) == "deprecated" or bool(end < today)
 
 
-def _written(own: str, behind: str, lines: Iterable[tuple[str, str]]) -> str:
+def _written(own: str, behind: str, lines: Iterable[_Line]) -> str:
     """Write the whole file: the person's text, and the block in it.
 
     Args:
         own: the person's text before the block.
         behind: the person's text behind it.
-        lines: the section and the line of each memory; a section's heading is in the
-            language of its first line.
+        lines: of all memories; a section's heading is in the language of its first.
     """
     block: list[str] = []
     for name, headings in SECTIONS.items():
-        items = [line for section, line in lines if section == name]
+        items = [line.text for line in lines if line.section == name]
         if items:
             is_chinese = terms.is_chinese(items[0].partition("<!--")[0])
             block += [f"## {headings[is_chinese]}", "", *items, ""]

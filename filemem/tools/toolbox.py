@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError, in_words
@@ -41,6 +41,13 @@ MAX_ARGUMENT_CHARS = 10_000
 LONGEST_ERROR = 1000  # characters
 
 
+class OpenedLines(NamedTuple):
+    """What was asked for of an open file; `lines` is None for all."""
+
+    line: int
+    lines: int | None
+
+
 class Toolbox:
     """The four tools over one user's memories.
 
@@ -52,7 +59,7 @@ class Toolbox:
 
     Attributes:
         schemas: of the tools, as OpenAI's API takes them.
-        open_files: the first line and the number of lines asked for, by path, the least
+        open_files: what was asked for of each, by path, the least
             recently used file first.
         current: the conversation going on, which no search shows.
         find_current: tells it anew at each call, where it is given.
@@ -76,7 +83,7 @@ class Toolbox:
         self.current: CurrentConversation | None = None
         self.find_current: Callable[[], CurrentConversation | None] | None = None
         self.noting = True
-        self.open_files: dict[str, tuple[int, int | None]] = {}
+        self.open_files: dict[str, OpenedLines] = {}
         self.hits: int | None = None
         self.places: list[str] = []
 
@@ -184,7 +191,7 @@ class Toolbox:
         today = self._now().date()
         shown = render.page(self._folder, where, line, lines, budget, today, path)
         self.open_files.pop(where, None)
-        self.open_files[where] = (line, lines)
+        self.open_files[where] = OpenedLines(line, lines)
         return shown
 
     def _close(self, path: str) -> str:
@@ -210,11 +217,11 @@ class Toolbox:
         shown: dict[str, str] = {}
         opened = self.open_files
         self.open_files = {}
-        for path, (line, lines) in opened.items():
+        for path, asked in opened.items():
             try:
-                text = self._reopened(path, line, lines)
+                text = self._reopened(path, *asked)
             except FilememError as error:
-                self.open_files[path] = (line, lines)
+                self.open_files[path] = asked
                 text = str(error)
             shown[list(self.open_files)[-1]] = text
         return shown
