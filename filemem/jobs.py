@@ -238,13 +238,16 @@ def forget(
     facts: dict[str, Any] = {"rewritten": []}
     if purges and not user.exists():
         return _forget_in_git(user, plan)
-    with user.job_lock():
+    with contextlib.ExitStack() as held:
+        held.enter_context(user.job_lock())
         if plan.whole_user:
             keys.revoke_user(user.store, user.name)
         if purges and not takes_git:
             with JobFrame(History(user)).at_work():
                 pass  # what was cut off is committed before it is rewritten
             facts["rewritten"] = purge.purge(History(user), plan)
+        if plan.whole_user:  # until all is gone nobody writes
+            held.enter_context(user.locked())
         with JobRun(user, "forget", at) as run:
             user.delete_copies()
             done = delete.delete(user, plan)

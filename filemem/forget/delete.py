@@ -47,7 +47,8 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
     """Delete what a plan names.
 
     To be called while no other job is at work, and followed by `conclude` when the job
-    has ended; `jobs.forget` does both.
+    has ended; `jobs.forget` does both. Of a whole user the caller holds the lock until
+    the folder is gone, too: a writer in between would lose its bookkeeping.
 
     Args:
         folder: whose memories.
@@ -58,8 +59,7 @@ def delete(folder: Folder, plan: DeletionPlan) -> JobDone:
         what could not be deleted, such as a file that a person has saved since).
     """
     if plan.whole_user:
-        with folder.locked():  # nobody is in the middle of writing
-            return _delete_all(folder, plan)
+        return _delete_all(folder, plan)
     stayed = dict[str, str]()
     with folder.locked():
         _clear_records(folder, plan, skipped=(*CACHES, NOTES))

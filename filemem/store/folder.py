@@ -662,7 +662,7 @@ class _Lock:
 
         Raises:
             Busy: others did so for `wait` seconds.
-            NotFound: nothing is kept of the user, and this begins nobody.
+            NotFound: nothing is kept of the user, and this begins nobody, or any more.
         """
         if not self._begins:
             folder.require()
@@ -673,8 +673,13 @@ class _Lock:
             held.callback(self._thread.release)
             was_cut_off = False
             if not self._depth:
-                folder.make()
-                file = held.enter_context(files.lock(place, wait))
+                try:
+                    folder.make()
+                    file = held.enter_context(files.lock(place, wait))
+                except (NotFound, FileNotFoundError):
+                    if folder.may_begin:
+                        folder.require()  # they were deleted while this waited
+                    raise
                 was_cut_off = os.fstat(file.fileno()).st_size > 0
                 files.sign(file)
                 held.callback(file.truncate, 0)

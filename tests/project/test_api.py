@@ -404,6 +404,26 @@ def test_a_user_is_found_while_another_process_begins_or_deletes_them(
         other.kill()
 
 
+def test_who_writes_while_the_user_is_deleted_is_told_so(tmp_path: Path) -> None:
+    """It is kept before and goes, or it begins them anew, or nothing is kept."""
+    told = set()
+    for number in range(60):
+        root = tmp_path / str(number)
+        Store(root).user("ann").remember("Has a cat.")
+        other = threading.Thread(target=Store(root).delete, args=["ann"])
+        other.start()
+        while other.is_alive():
+            try:
+                Store(root).user("ann").remember_all(["Saw a film."])
+            except NotFound as error:
+                told.add(str(error))
+        other.join()
+        if Store(root).users():
+            Store(root).delete("ann")
+        assert not (root / "ann").exists()
+    assert told <= {"nothing is kept of ann."}
+
+
 def test_a_folder_renamed_by_hand_keeps_its_person(tmp_path: Path) -> None:
     """Their words are theirs, of before and of after; a wish of theirs counts."""
     store = Store(tmp_path)
