@@ -137,7 +137,7 @@ class Answering:
             path: the session; '' where none is kept.
         """
         kept = Transcript(self._folder, path).turns()
-        room = config.of(self._folder).window_tokens
+        room = config.of(self._folder).client_window_tokens
         window = fit(list(self._request.messages), path, kept, room)
         summarise(self._folder, self._model, path, window.to_summarise)
         return window

@@ -1,6 +1,6 @@
 """What of a client's conversation its model sees: the newest exchanges, as they came.
 
-The older ones are left out where all are longer than the window of a chat.
+The older ones are left out where all are longer than `client_window_tokens`.
 """
 
 import json
@@ -25,7 +25,7 @@ class Window:
     Attributes:
         path: of the session; '' where none is kept.
         messages: go to the model as they came.
-        to_summarise: the turns that have left the window of a chat.
+        to_summarise: the turns that have left the window.
         gone: these, and what the client has left out itself.
         current: what a search need not find; None where nothing is kept.
     """

@@ -65,6 +65,8 @@ class Config:
     # of vectors to search by as well; false: off; see docs/search.md
     embeddings: Mapping[str, Any] | None = None
     window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
+    # tokens of recent messages of a client of serve that its model sees
+    client_window_tokens: int = 32_000
     summary_tokens: int = 800  # tokens of the summary of what left the window
     profile_tokens: int = 1000  # tokens of profile.md that stand in the prompt
     open_files: int = 5  # files open at once

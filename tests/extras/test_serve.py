@@ -299,7 +299,7 @@ def test_a_history_longer_than_the_window_goes_on_with_its_summary(
     """The newest messages and an open tool loop go as they came; the summary of the
     oldest is kept beside the session, and made anew without what is forgotten."""
     served.model.default = a_small_model
-    lay(served.store, {"filemem.yaml": "window_tokens: 1000\n"})
+    lay(served.store, {"filemem.yaml": "client_window_tokens: 1000\n"})
     chat = ["I own a zeppelin called Hilda.", "Noted."]
     for number in range(40):
         chat += [f"Flight {number} was {'very ' * 50}long.", "Noted."]
@@ -337,7 +337,7 @@ def test_a_long_history_is_summarised_request_by_request_from_its_beginning(
 ) -> None:
     """One a message, so that nobody waits for more; of what is longer, both ends."""
     served.model.default = a_small_model
-    lay(served.store, {"filemem.yaml": "window_tokens: 1000\n"})
+    lay(served.store, {"filemem.yaml": "client_window_tokens: 1000\n"})
     text = f"It begins. {'very ' * 6_000}long, and ends."
     chat = [text, "Noted."] * 6
     for _ in range(6):
@@ -353,7 +353,7 @@ def test_a_client_that_trims_its_history_gets_the_summary_of_the_rest(
     served: Served,
 ) -> None:
     served.model.default = a_small_model
-    lay(served.store, {"filemem.yaml": "window_tokens: 300\n"})
+    lay(served.store, {"filemem.yaml": "client_window_tokens: 300\n"})
     chat: list[str] = []
     for number in range(20):
         chat.append(f"Flight {number} was {'very ' * 20}long.")
