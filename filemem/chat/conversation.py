@@ -38,6 +38,7 @@ from filemem.store.heard import ignore
 from filemem.store.passages import FORGOTTEN, NO_ANSWER, Passage
 from filemem.store.roles import ASSISTANT
 from filemem.store.transcript import INTERRUPTED, OffTheRecord, Transcript
+from filemem.text import answers
 from filemem.text.plain import escape_controls, one_line
 from filemem.text.redaction import kinds
 from filemem.tools import render
@@ -171,7 +172,7 @@ class Conversation:
         turn.notice = self._keep_fact(turn.said)
         parts = [turn.notice]
         if not found.text and not turn.notice:
-            nothing = phrases.NOTHING if self.kept else phrases.NOTHING_KEPT
+            nothing = answers.NOTHING if self.kept else answers.NOTHING_KEPT
             parts.append(said_to(turn.said.text, nothing))
         if found.is_held or not turn.notice:
             parts.append(found.text)
@@ -278,7 +279,7 @@ class Conversation:
         except FilememError as error:
             return said_to(said.text, phrases.NOT_KEPT).format(error)
         self.written += done.paths
-        kept = said_to(said.text, phrases.KEPT)
+        kept = said_to(said.text, answers.KEPT)
         return "\n".join(
             [kept.format(one_line(words), done.decisions[0].path), *done.notes]
         )

@@ -9,24 +9,6 @@ from filemem.store.paths import FileDate
 from filemem.text import terms
 from filemem.tools import render
 
-FOUND = ("From your memories:", "在記憶裡找到：")
-NEAREST = (
-    "I found no strong match; the nearest:",
-    "沒有找到含有全部詞語的記憶；最接近的：",
-)
-REPEATED = (  # a question of before, or the same statement
-    "I found little more than your own words; the nearest:",
-    "找到的幾乎只是同樣的話；最接近的：",
-)
-NOTHING = (
-    "I found nothing that holds this; your message is kept.",
-    "記憶裡沒有找到相關內容；這句話已經保存。",
-)
-NOTHING_KEPT = (
-    "I found nothing that holds this; nothing of this is kept.",
-    "記憶裡沒有找到相關內容；這句話不會保存。",
-)
-KEPT = ("Kept as a fact: “{}”, {}", "已記為一條事實：“{}”，{}")
 NOT_KEPT = ("Not kept as a fact: {}", "沒有記為事實：{}")
 NONE_FOUND = ("Nothing was found.", "沒有找到。")
 ASKS_TO_DELETE = ("Delete all this for good?", "永久刪除以上全部內容？")
@@ -34,11 +16,6 @@ NONE_DELETED = ("Nothing was deleted.", "什麼都沒有刪除。")
 OFF_THE_RECORD = (
     "Off the record, so not kept as a fact.",
     "不留記錄，所以沒有記為事實。",
-)
-OWN_BEGINNINGS = tuple(  # of what is said of the memory, and so quoted to nobody
-    said.partition("{}")[0]
-    for english, chinese in (FOUND, NEAREST, REPEATED, NOTHING, NOTHING_KEPT, KEPT)
-    for said in (english, chinese, terms.simplified(chinese))
 )
 _REMEMBER = re.compile(  # matched with simplified characters
     r"\s*(?:remember that\b|remember\s*[:：]|请?记住)[\s:：,，]*", re.IGNORECASE

@@ -18,7 +18,7 @@ from filemem.store.folder import Folder
 from filemem.store.memory import SOURCE_MARK
 from filemem.store.paths import PROFILE, FileDate
 from filemem.store.roles import ASSISTANT
-from filemem.text import dates
+from filemem.text import answers, dates
 from filemem.text.plain import clip_tokens, count_tokens
 from filemem.tools import render
 
@@ -144,7 +144,7 @@ def quoted(
     repeating: list[Hit] = []
     for hit in _search(folder, asked or message, today, current):
         is_own = hit.speaker == ASSISTANT
-        if is_own and hit.text.startswith(phrases.OWN_BEGINNINGS):
+        if is_own and answers.tells_of_memory(hit.text):
             continue
         is_of_day = names_day and hit.features.is_of_day
         is_plan = hit.day_named > today.toordinal()
@@ -161,9 +161,9 @@ def quoted(
     hits = [*holding, *others, *repeating]
     if not hits:
         return Quotes("", is_held=False)
-    heading = phrases.FOUND if holding else phrases.NEAREST
+    heading = answers.FOUND if holding else answers.NEAREST
     if repeating and not holding:
-        heading = phrases.REPEATED
+        heading = answers.REPEATED
     items = [_item(hit, message, today) for hit in hits[:NEAREST]]
     folder.tell("recalled", len(items))
     text = "\n\n".join([phrases.said_to(message, heading), *items])

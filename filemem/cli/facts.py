@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from filemem import jobs
-from filemem.chat.phrases import KEPT, said_to
+from filemem.chat.phrases import said_to
 from filemem.cli.context import (
     Context,
     NamedLine,
@@ -27,6 +27,7 @@ from filemem.store.folder import Folder
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.usage import note_use
+from filemem.text.answers import KEPT
 from filemem.text.plain import one_line
 
 

@@ -26,6 +26,8 @@ BY_ASSISTANT = 1
 """Flag of a passage: its words are an assistant's, as its file says."""
 ASKS = 2
 """Flag: it ends in a question."""
+QUOTES = 8
+"""Flag: a chat's own answer, made of words that stand elsewhere in memory."""
 APART = 4
 """Flag: it does not lean on what stands before it, as it begins a file, comes after a
 pause, or continues a long turn."""

@@ -12,7 +12,7 @@ from filemem.index.snapshot import Builder
 from filemem.store.memory import LARGEST, SOURCE_MARK, Memory, in_iso, parse
 from filemem.store.paths import PROFILE, Kind, when_of
 from filemem.store.roles import Role
-from filemem.text import dates, terms
+from filemem.text import answers, dates, terms
 from filemem.text.dayrange import DayRange
 from filemem.text.plain import LINK
 
@@ -120,6 +120,8 @@ def _add_passages(builder: Builder, memory: Memory) -> list[tuple[int, int]]:
         flags = 0
         if passage.speaker in assistants:
             flags |= corpus.BY_ASSISTANT
+            if answers.tells_of_memory(passage.text):
+                flags |= corpus.QUOTES
         # What comes first, or after a pause, replies to nothing.
         begins_anew = place == 0 or is_new_day or has_paused[place]
         if start or begins_anew or stand_alone:

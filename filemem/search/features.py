@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from filemem.index import APART, ASKS, IndexedFile
+from filemem.index.corpus import QUOTES
 from filemem.search.candidates import (
     Candidates,
     Occurrences,
@@ -167,7 +168,10 @@ class WordScores:
 
 
 def score_words(request: SearchRequest, candidates: Candidates) -> WordScores:
-    """Return what the words of a question count for the passages of the candidates."""
+    """Return what the words of a question count for the passages of the candidates.
+
+    Those of a memory that a chat quoted count less for the quote, and what is near it.
+    """
     farthest = len(request.weights.neighbors) - 1
     reaches: dict[int, range] = {}
     for entry in candidates.files:
@@ -177,10 +181,11 @@ def score_words(request: SearchRequest, candidates: Candidates) -> WordScores:
     total: Values = {}
     session: Values = {}
     for found in words:
-        chosen = {
-            number: found.values[number]
-            for number in found.values.keys() & reaches.keys()
-        }
+        chosen: Values = {}
+        for number in found.values.keys() & reaches.keys():
+            is_copy = request.corpus.flags[number] & QUOTES
+            factor = request.weights.assistant if is_copy else 1.0
+            chosen[number] = found.values[number] * factor
         nearby.append(spread_to_neighbors(chosen, reaches, request.weights))
         add_values(total, nearby[-1])
         add_values(session, best_of_files(chosen, request.corpus))

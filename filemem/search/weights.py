@@ -27,7 +27,8 @@ class Weights:
     the words of a date, or the name of a person asked about, together."""
 
     assistant: float = 0.3
-    """The factor of an assistant's passage, unless its words are asked for."""
+    """The factor of an assistant's passage, unless its words are asked for; and of what
+    a chat's quotes of the memory give to the turns near them."""
     named_speaker: float = 0.25
     """Share of the question's weight for what the person asked about says."""
     on_day: float = 0.5

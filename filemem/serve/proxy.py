@@ -34,6 +34,7 @@ from filemem.serve.window import Window, fit
 from filemem.store import config, recalls
 from filemem.store.folder import Folder
 from filemem.store.transcript import INTERRUPTED, Transcript
+from filemem.text import answers
 from filemem.text.plain import one_line
 from filemem.tools.render import spelt
 from filemem.tools.toolbox import Toolbox
@@ -156,7 +157,7 @@ class Answering:
             path = self._user.remember(words).path
         except FilememError as error:
             return said_to(message, phrases.NOT_KEPT).format(error)
-        return said_to(message, phrases.KEPT).format(one_line(words), path)
+        return said_to(message, answers.KEPT).format(one_line(words), path)
 
     def _converse(self, window: Window) -> Reply:
         """Ask the model until it answers, or calls the client's tools alone.

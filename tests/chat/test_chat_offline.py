@@ -263,6 +263,18 @@ def test_who_asked_it_before_told_no_answer(
     assert answer.startswith(FOUND) and answer.index("blue") < answer.index(asked)
 
 
+def test_what_an_answer_quotes_says_little_of_the_message_that_it_answers(
+    mara: Life,
+) -> None:
+    """The words of the quote stand in another memory."""
+    mara.say("We live by the canal, in a rented terrace.", "2026-09-01")
+    assert "rented" in mara.say("Booked the canal boat, June!", "2026-09-20")
+    mara.say("Moved yesterday, Quarry Place is officially home", "2026-10-01")
+    answer = mara.say("where do we live", "2026-11-02")
+    above, home, _ = answer.partition("Quarry")
+    assert home and "boat" not in above
+
+
 def test_what_holds_the_question_hides_nothing_that_is_near(mara: Life) -> None:
     """A question of before shares more words than the answer does."""
     mara.say("Our orange tabby is Pumpkin.", "2026-10-01")
