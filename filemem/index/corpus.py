@@ -228,12 +228,18 @@ class Corpus:
     @property
     def assistants(self) -> set[str]:
         """Return the folded names of assistants, as their files say."""
-        numbers = filter(self.by_assistant, range(len(self.flags)))
-        return {self.names_heard[self.speakers[number]] for number in numbers} - {""}
+        speakers = {self.speakers[number] for number in self.of_assistants}
+        return {self.names_heard[number] for number in speakers} - {""}
+
+    @functools.cached_property
+    def of_assistants(self) -> frozenset[int]:
+        """Return the passages that hold an assistant's words, as their files say."""
+        flags = enumerate(self.flags)
+        return frozenset(number for number, flag in flags if flag & BY_ASSISTANT)
 
     def by_assistant(self, number: int) -> bool:
         """Tell whether a passage holds an assistant's words, as its file says."""
-        return bool(self.flags[number] & BY_ASSISTANT)
+        return number in self.of_assistants
 
     # -- words ---------------------------------------------------------------------
 

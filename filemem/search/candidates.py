@@ -86,7 +86,8 @@ def look_up(request: SearchRequest, word: QueryWord) -> Occurrences:
         counts = _counts(request, stem)
         lesser = request.weights.lesser_word * min(rarity, idf(corpus, len(counts)))
         for number, value in _bm25(request, counts, word.weight * lesser).items():
-            values[number] = max(value, values.get(number, 0.0))
+            if value > values.get(number, 0.0):
+                values[number] = value
     return Occurrences(word, weight, values, exact)
 
 
@@ -199,7 +200,7 @@ def _promises(
         for number in sums:
             if corpus.speakers[number] == about:
                 sums[number] += for_speaker
-    for number in filter(corpus.by_assistant, sums):
+    for number in sums.keys() & corpus.of_assistants:
         sums[number] *= request.role_weight(number)
     if request.in_prompt or request.filters.limits:
         for number in sums:
