@@ -101,6 +101,16 @@ def walk(
                 yield Listed(path, entry)
 
 
+def type_at(path: str) -> int:
+    """Return the mode of what lies at a place, a link too; 0 for nothing.
+
+    By one look, as between two of them another process may make it or take it away.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return os.lstat(path).st_mode
+    return 0
+
+
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
     """Return a descriptor of the plain file at `path`.
 
@@ -109,9 +119,10 @@ def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
         Refused: it is a link or no plain file, or its permissions forbid it.
     """
     with _naming(path):
-        if os.path.islink(path):
+        kind = type_at(path)
+        if stat.S_ISLNK(kind):
             raise Refused(f"{path} is a symbolic link; name the file itself.")
-        if os.path.exists(path) and not os.path.isfile(path):
+        if kind and not stat.S_ISREG(kind):
             remedy = "put one in its place, or choose another name"
             raise Refused(f"{path} is not a regular file; {remedy}.")
         try:

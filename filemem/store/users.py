@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from filemem.errors import Refused
+from filemem.store import files
 from filemem.store.folder import WAIT_SECONDS, Folder, normal_form
 from filemem.store.heard import OnEvent, ignore
 from filemem.store.roles import ROLE_NAMES
@@ -120,7 +121,7 @@ class StoreFolder:
                 f" or white space around it, of at most {MAX_USER_NAME_BYTES} bytes."
             )
         place = self._place(folder_name(name))
-        kind = _kind(place)
+        kind = files.type_at(place)
         is_folder = stat.S_ISDIR(kind)
         if name.casefold() in ROLE_NAMES and not is_folder:
             what = "it is the name of a role; choose another"
@@ -139,13 +140,3 @@ class StoreFolder:
             if normal_form(other) == wanted:
                 return os.path.join(self.root, other)
         return place
-
-
-def _kind(place: str) -> int:
-    """Return the mode of what lies at a place, 0 for nothing, by one look.
-
-    Between two looks another process may begin the user.
-    """
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        return os.lstat(place).st_mode
-    return 0
