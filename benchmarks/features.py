@@ -52,7 +52,6 @@ OFF: dict[str, Any] = {
     "best_tokens": UNLIMITED_TOKENS,
     "least_share": 0.0,
     "least_fact_share": 0.0,
-    "lacking": 0.0,
     "equal_share": 1.0,
 }
 """Each weight's value that leaves it without effect."""

@@ -385,7 +385,6 @@ def _with_newer(hits: Sequence[Hit], limit: int) -> list[Hit]:
 def _is_weak(hit: Hit, best: Hit, weights: Weights) -> bool:
     """Say whether a hit is not worth its room beside the best one."""
     share = weights.least_fact_share if hit.is_fact else weights.least_share
-    share += weights.lacking * max(0.0, best.strength - hit.strength)
     return hit.score < share * best.score
 
 

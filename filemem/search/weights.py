@@ -64,13 +64,10 @@ class Weights:
     """How many tokens an answer has at most."""
     best_tokens: int = 240
     """How many tokens of the best passages stand together, by file, before more."""
-    least_share: float = 0.2
+    least_share: float = 0.3
     """Of the best score, what a passage must have to be shown."""
-    least_fact_share: float = 0.38
+    least_fact_share: float = 0.45
     """The same for a fact, which says one thing, so that others rarely belong to it."""
-    lacking: float = 0.28
-    """What is added to both for a passage that holds none of the question, in
-    proportion for one that holds less of it than the best."""
     equal_share: float = 0.93
     """Of the best score, from which on passages count as equal: the newest is first."""
 
