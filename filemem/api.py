@@ -901,7 +901,7 @@ class Store:
         plan = plan_whole_user(folder)
         has_git = os.path.lexists(os.path.join(folder.root, ".git"))
         now = user.now()
-        history = History(folder, tuple(folder.names()))
+        history = History(folder, tuple(folder.names()), whole=True)
         with folder.job_lock(wait):
             done = jobs.forget(folder, plan, now, purges=has_git).facts
         self._users.pop(user.name, None)

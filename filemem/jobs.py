@@ -30,7 +30,7 @@ from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
-from filemem.git.history import RENAMED, History
+from filemem.git.history import DELETED, RENAMED, History
 from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
@@ -245,15 +245,21 @@ def forget(
         if purges and not takes_git:
             with JobFrame(History(user)).at_work():
                 pass  # what was cut off is committed before it is rewritten
-            facts["rewritten"] = purge.purge(History(user), plan)
+            history = History(user, whole=plan.whole_user)
+            facts["rewritten"] = purge.purge(history, plan)
         if plan.whole_user:  # until all is gone nobody writes
             held.enter_context(user.locked())
         with JobRun(user, "forget", at) as run:
             user.delete_copies()
             done = delete.delete(user, plan)
-            notes = [] if takes_git else run.commit(done.subject, done.paths)
+            notes = list[str]()
+            if not takes_git:
+                whose = user.own_folder if plan.whole_user else ""
+                notes = run.commit(done.subject, done.paths, **{DELETED: whose})
         done = delete.conclude(user, plan, done)
-        if plan.whole_user and not done.facts["stayed"]:
+        if plan.whole_user and notes:  # the same request commits it
+            done.facts["stayed"].extend(notes)
+        elif plan.whole_user and not done.facts["stayed"]:
             delete.remove_folder(user, repository=takes_git)
             person.forget(user.root)
     user.tell("forgotten", len(done.facts["deleted"]))

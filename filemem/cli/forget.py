@@ -155,6 +155,8 @@ def _listed(user: Folder, plan: DeletionPlan, how: dict[str, Any]) -> Output:
             f"{count} of {user.name} in {user.root}, with archive, recalls, traces,"
             f" index and keys of serve{git}."
         )
+        if how["purges"] and History(user).deletions():
+            yield "Git has who was called so before and was deleted; that goes, too."
         return
     yield from plan.told()
 
@@ -169,7 +171,7 @@ def _carry_out(
     """
     if how["purges"]:
         say_dim("Rewriting the history …")
-    history = History(user, tuple(user.names()))
+    history = History(user, tuple(user.names()), whole=plan.whole_user)
     done = jobs.forget(user, plan, call.now, purges=how["purges"])
     said = [*done.said, *done.facts["rewritten"]]
     held = list[str]()

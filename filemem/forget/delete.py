@@ -27,11 +27,11 @@ from filemem.forget.plan import (
     removals_saying,
 )
 from filemem.forget.sections import note_sections, unchanged_sections
-from filemem.git.history import LOGS
+from filemem.git.history import History
 from filemem.git.job_frame import NOTES
 from filemem.store import files, recalls
 from filemem.store.encodings import UTF_8, encoding_of
-from filemem.store.folder import BOOKKEEPING, Folder
+from filemem.store.folder import BOOKKEEPING, NAMES, Folder
 from filemem.store.memory import parse
 from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import live
@@ -40,6 +40,7 @@ from filemem.work import JobDone
 
 # Records that tell what must never be done again.
 LASTING_RECORDS = ("imports.jsonl", "consolidated.jsonl")
+KEPT_TO_THE_END = {NOTES, NAMES, "lock", "job.lock"}  # of a user who goes whole
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -290,9 +291,9 @@ def plan_whole_user(folder: Folder) -> DeletionPlan:
 
 
 def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
-    """Delete all of a user but the bookkeeping, of which the logs go, and a repository.
+    """Delete all of a user but a repository, and what the job is committed with.
 
-    What the job is committed with goes with `remove_folder`.
+    That goes with `remove_folder`.
 
     Args:
         folder: the user's.
@@ -303,7 +304,10 @@ def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
     """
     stayed = list[str]()
     there = folder.everything()
-    for name in (*os.listdir(folder.root), *LOGS):
+    known = list[str]()
+    with contextlib.suppress(FilememError):  # of which the commit tells
+        known = History(folder).committed()
+    for name in (*os.listdir(folder.root), *_records(folder)):
         if name in (BOOKKEEPING, ".git"):
             continue
         try:
@@ -316,8 +320,14 @@ def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
     said = [f"Deleted {one_line(folder.name)}, {count}.", *stayed]
     deleted = [one for one in there if not os.path.lexists(f"{folder.root}/{one}")]
     facts = {"deleted": deleted, "stayed": stayed, "left": []}
-    paths = [*LOGS, *deleted]
+    paths = [*known, *deleted]
     return JobDone("forget", said, facts, paths, "Forget the memories of one user")
+
+
+def _records(folder: Folder) -> list[str]:
+    """Return the paths of the bookkeeping, but for what a job is committed with."""
+    names = set(os.listdir(folder.bookkeeping())) - KEPT_TO_THE_END
+    return [f"{BOOKKEEPING}/{name}" for name in names]
 
 
 def remove_folder(folder: Folder, *, repository: bool) -> None:

@@ -25,7 +25,7 @@ from filemem.forget.delete import version_without
 from filemem.forget.matching import UNREADABLE, is_packed, occurrences, said_in
 from filemem.forget.plan import DeletionPlan
 from filemem.git.command import Git, GitError
-from filemem.git.history import History, Place
+from filemem.git.history import DEPARTURES, History, Place
 from filemem.git.repository import (
     Repository,
     find_dot_git,
@@ -309,9 +309,11 @@ class _Rewriter:
         message = self.plan.names.without(os.fsdecode(one.message))
         lines = list[str]()
         for line in message.split("\n"):
-            said = line.partition(": ")[2]
+            key, _, said = line.partition(": ")
             is_told = matcher.holds(line) or matcher.begins_line(said)
-            lines.append(FORGOTTEN if is_told else line)
+            if is_told and key not in DEPARTURES:  # which tell whose a folder was
+                line = FORGOTTEN
+            lines.append(line)
         one.message = os.fsencode("\n".join(lines))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from filemem.errors import NotFound
-from filemem.git.history import History
+from filemem.git.history import DEPARTURES, History
 from filemem.git.repository import MACHINE, Repository, pathspec
 from filemem.store.folder import BOOKKEEPING
 from filemem.text.plain import one_line
@@ -41,6 +41,11 @@ class Commit:
         return self.trailers.get("Job", "") if self.author == MACHINE else ""
 
     @property
+    def departs(self) -> bool:
+        """Whether a user left the folder by it, for another name or deleted."""
+        return any(key in self.trailers for key in DEPARTURES)
+
+    @property
     def who(self) -> str:
         """The author as a person would name it: themselves, or filemem with its job."""
         if self.author != MACHINE:
@@ -54,12 +59,15 @@ class Commit:
 def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     """Return the commits on a user's memories, newest first, at most `limit` if given.
 
+    Those on the memories of others who had the folder before are left out.
+
     With a path, those of one file, followed through its moves, or of one folder. Raises
     NotFound if the path is no memory's and never was.
     """
     place = path
     missing: NotFound | None = None
-    arguments = [f"-{limit}"] if limit else []
+    strangers = history.own_place.strangers
+    arguments = [f"-{limit}"] if limit and not strangers else []
     is_file = bool(path) and not os.path.isdir(history.folder.absolute(path))
     if is_file:
         arguments.append("--follow")
@@ -71,10 +79,11 @@ def log(history: History, path: str = "", limit: int = 0) -> list[Commit]:
     if not is_file:
         logs = os.path.join(history.prefix, BOOKKEEPING)
         specs.append(f":(top,exclude,literal){logs}")
-    commits = read_commits(history.repository, *arguments, "--", *specs)
+    found = read_commits(history.repository, *arguments, "--", *specs)
+    commits = [one for one in found if one.commit not in strangers]
     if missing and not commits:
         raise missing
-    return commits
+    return commits[: limit or None]
 
 
 def read_commits(repository: Repository, *arguments: str) -> list[Commit]:

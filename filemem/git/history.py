@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from filemem.errors import FilememError, Problem
@@ -26,6 +26,8 @@ IGNORE = (
     f"{files.TEMPORARY}*",
 )
 RENAMED = "Renamed"  # the trailer with the name of the folder before a new name
+DELETED = "Deleted"  # the trailer with that of a user who was deleted whole
+DEPARTURES = (RENAMED, DELETED)
 ATTRIBUTES = (
     "**/sessions/** merge=union",
     *(f"**/{log} merge=union" for log in LOGS),
@@ -45,40 +47,38 @@ def without_logs(paths: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Place:
-    """A folder in the repository, in the commits in which it is or was one user's.
+    """A folder in the repository, which several may have had one after the other.
 
     Attributes:
         folder: its path; '' for the top.
-        commits: those that change the user's files there.
-        others: those that change files of others who had it before or after.
+        changing: the commits that change files there, whosever they were.
+        strangers: the commits before it was the user's, and after they left it.
     """
 
     folder: str
-    commits: frozenset[str]
-    others: frozenset[str] = frozenset()
+    changing: frozenset[str]
+    strangers: frozenset[str]
+
+    @property
+    def commits(self) -> frozenset[str]:
+        """Those that change the user's files there."""
+        return self.changing - self.strangers
+
+    @property
+    def others(self) -> frozenset[str]:
+        """Those that change files of others who had it before or after."""
+        return self.changing & self.strangers
 
 
-class Rename(NamedTuple):
-    """A commit that gave a user a new name; `name` is of the folder before."""
+class Departure(NamedTuple):
+    """A commit by which a user left a folder.
+
+    `name` is the folder's; `how` is RENAMED, as they have another now, or DELETED.
+    """
 
     commit: str
+    how: str
     name: str
-
-
-def commits_on(repository: Repository, folder: str, after: str = "") -> set[str]:
-    """Return all commits that change a folder.
-
-    Args:
-        repository: which has them.
-        folder: its path in the repository; '' for the top.
-        after: a commit; only those that have it among their ancestors.
-    """
-    how = ["--all", "--full-history"]
-    if after:
-        how.append("--ancestry-path")
-        how.append(f"^{after}")
-    told = repository.text("rev-list", *how, "--", pathspec(folder))
-    return set(told.split())
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,12 @@ class History:
         folder: the user's.
         names: those that the user has had; None for what the bookkeeping says, which
             goes when the user is deleted.
+        whole: the user is to go whole.
     """
 
     folder: Folder
     names: tuple[str, ...] | None = None
+    whole: bool = False
 
     @functools.cached_property
     def repository(self) -> Repository:
@@ -117,6 +119,26 @@ class History:
         return self.folder.root.removeprefix(self.repository.root).strip("/")
 
     @functools.cached_property
+    def own_place(self) -> Place:
+        """The folder of now, as the user's who has it now.
+
+        Where nobody has it, or the user goes whole, it is that of those who were
+        deleted under the name, too.
+        """
+        own = self._place(self.prefix)
+        if self.folder.exists() and not self.whole:
+            return own
+        strangers = own.strangers
+        for departure in self.deletions():
+            strangers &= self._place(own.folder, departure.commit).strangers
+        return replace(own, strangers=strangers)
+
+    def deletions(self) -> list[Departure]:
+        """Return how users who had the folder of now were deleted."""
+        departures = self._departures(self.prefix)
+        return [departure for departure in departures if departure.how == DELETED]
+
+    @functools.cached_property
     def places(self) -> list[Place]:
         """The places in the repository that are or were the user's, that of now first.
 
@@ -128,14 +150,15 @@ class History:
     @functools.cached_property
     def _told(self) -> list[Place]:
         """The places of which commits tell."""
-        places = [self._place(self.prefix)]
+        places = [self.own_place]
         for place in places:  # which grows meanwhile
-            for rename in self._renames(place.folder):
-                if rename.commit not in place.commits:
-                    continue
-                former = self._place(self._beside(rename.name), rename.commit)
-                if name_of_folder(rename.name) and former not in places:
-                    places.append(former)
+            for departure in self._departures(place.folder):
+                folder = self._beside(departure.name)
+                is_from = departure.how == RENAMED and folder != place.folder
+                if is_from and departure.commit in place.commits:
+                    former = self._place(folder, departure.commit)
+                    if former not in places:
+                        places.append(former)
         return places
 
     @functools.cached_property
@@ -149,8 +172,8 @@ class History:
         for name in self._noted():
             former = self._place(self._beside(name))
             if self._is_taken(name):
-                former = Place(former.folder, frozenset(), former.commits)
-            if former.folder not in known and (former.commits or former.others):
+                former = replace(former, strangers=former.changing)
+            if former.folder not in known and former.changing:
                 found.append(former)
         return found
 
@@ -177,27 +200,30 @@ class History:
         return os.path.lexists(os.path.join(self.folder.store, name))
 
     def _place(self, folder: str, until: str = "") -> Place:
-        """Return a folder in the commits in which it was one user's.
+        """Return a folder as one user's.
 
         Args:
             folder: its path in the repository.
             until: the commit by which the user left it; '' for the last who had it.
         """
-        name = os.path.basename(folder)
-        touching = commits_on(self.repository, folder)
-        whole = Place(folder, frozenset(touching))
-        for rename in self._renames(folder):
-            if rename.name != name:
-                continue
-            later = commits_on(self.repository, "", after=rename.commit)
-            if rename.commit == until:
-                touching -= {until, *later}
+        strangers = set[str]()
+        for departure in self._departures(folder):
+            if folder and departure.name != os.path.basename(folder):
+                continue  # from another folder to this
+            later = self._commits("--ancestry-path", f"^{departure.commit}")
+            if departure.commit == until:
+                strangers |= later
             elif not until or until in later:
-                touching &= later
-        return Place(folder, frozenset(touching), whole.commits - touching)
+                strangers |= self._commits() - later
+        changing = self._commits("--full-history", "--", pathspec(folder))
+        return Place(folder, changing, frozenset(strangers))
 
-    def _renames(self, folder: str) -> list[Rename]:
-        """Return the commits on a folder that gave a user a new name.
+    def _commits(self, *which: str) -> frozenset[str]:
+        """Return all commits of the repository, or those that git is asked for."""
+        return frozenset(self.repository.text("rev-list", "--all", *which).split())
+
+    def _departures(self, folder: str) -> list[Departure]:
+        """Return how users left a folder, or another for it.
 
         Args:
             folder: its path in the repository.
@@ -206,16 +232,17 @@ class History:
             "log",
             "--all",
             "--full-history",
-            f"--format=%H %(trailers:key={RENAMED},valueonly,separator=%x20)",
+            f"--format=%H %(trailers:key={RENAMED},key={DELETED},separator=%x20)",
             "--",
             pathspec(folder),
         )
-        renames = list[Rename]()
+        departures = list[Departure]()
         for line in told.split("\n"):
-            commit, _, name = line.partition(" ")
-            if name:
-                renames.append(Rename(commit, name))
-        return renames
+            commit, _, trailer = line.partition(" ")
+            how, _, name = trailer.partition(": ")
+            if name_of_folder(name):
+                departures.append(Departure(commit, how, name))
+        return departures
 
     @functools.cached_property
     def managed_root(self) -> str:
@@ -252,9 +279,14 @@ class History:
         """Return what the last commit has of the user's, in a store that git keeps."""
         if not self.managed_root:
             return []
-        inside = f"{self.prefix}/"
+        inside = f"{self.prefix}/".lstrip("/")
         tree = self.repository.tree(self.repository.resolve())
         return [self.own_path(path) for path in tree if path.startswith(inside)]
+
+    def is_deleted(self) -> bool:
+        """Tell whether the disk has nothing, not even a log, of what git has."""
+        committed = self.committed()
+        return bool(committed) and not any(map(self.is_on_disk, committed))
 
     def missing(self) -> dict[str, list[str]]:
         """Return what the last commit has in folders of others and the disk has not.

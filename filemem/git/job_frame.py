@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from filemem.errors import Busy, FilememError, NotFound, in_words
 from filemem.git.commits import commit_message
-from filemem.git.history import LOGS, RENAMED, History, changes_in
+from filemem.git.history import DELETED, LOGS, RENAMED, History, changes_in
 from filemem.git.repository import MACHINE, Repository
 from filemem.store import files
 from filemem.text.plain import first_few
@@ -120,11 +120,13 @@ def recover(history: History) -> None:
                 written |= set(history.changes()).difference(listed)
             notes.append(note)
         if written:
-            renamed = {}
+            trailers = {}
             for name, paths in history.left_behind().items():
-                renamed[RENAMED] = name  # a new name that was cut off
+                trailers[RENAMED] = name  # a new name that was cut off
                 written.update(paths)
-            message = commit_message(RECOVERED, renamed)
+            if history.is_deleted():
+                trailers[DELETED] = history.folder.own_folder
+            message = commit_message(RECOVERED, trailers)
             with history.repository.lock():
                 commit_paths(history, written, message, dt.datetime.now())
         for note in notes:

@@ -53,7 +53,7 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     for place in history.places:
         inside = pathspec(place.folder)
         last = read_commits(repository, "-1", "--first-parent", before, "--", inside)
-        found = [one for one in last if one.commit not in place.others]
+        found = [one for one in last if one.commit not in place.strangers]
         if found:
             break
     if not found:

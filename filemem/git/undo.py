@@ -93,7 +93,7 @@ def _undoable(history: History, revision: str | None) -> list[Commit]:
     """
     commits = [one for one in log(history) if one.job and len(one.parents) == 1]
     if revision is None:
-        return [one for one in commits if one.job != "undo"]
+        return [one for one in commits if one.job != "undo" and not one.departs]
     name = history.repository.resolve(revision)
     if not name:
         shown = one_line(revision) or "an empty name"
@@ -104,6 +104,11 @@ def _undoable(history: History, revision: str | None) -> list[Commit]:
         raise FilememError(
             f"{name[:8]} is a merge, or no commit of a job on these memories; take it "
             f"back with git -C {folder} revert {name[:8]}."
+        )
+    if named[0].departs:
+        raise FilememError(
+            f"{name[:8]} gave the user another name or deleted them, which is not"
+            " undone; the rename method of Store gives a name back."
         )
     return named
 

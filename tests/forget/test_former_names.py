@@ -1,13 +1,20 @@
-"""A name that somebody gave up and another took: git has both under one folder.
+"""A name that somebody had and another took: git has both under one folder.
 
-The memories of each are found, forgotten and purged as theirs alone.
+The first has another name now, or was deleted. The memories of each are found,
+forgotten and purged as theirs alone; of the deleted nobody is shown anything, and they
+go from git with whoever of their name goes whole.
 """
 
+import contextlib
 import datetime as dt
+import itertools
+import os
 from pathlib import Path
 
 import pytest
+from crash_driver import arm
 from forgetting import WORD, forget
+from programs import filemem
 from repositories import START, git, plain_git, store  # noqa: F401
 
 from filemem import NotFound, Store, User
@@ -61,10 +68,13 @@ def old_memories(user: User) -> list[str]:
     return [memory.path for memory in past.memories()]
 
 
-@pytest.fixture
-def newcomer(tmp_path: Path) -> User:
-    """Who is called mara, as one was whose name is lind now."""
-    mara = store(tmp_path / "store")
+def first_mara(where: Path) -> Store:
+    """Make a store with somebody who is called mara.
+
+    Args:
+        where: it lies.
+    """
+    mara = store(where)
     here = Store(mara.store)
     talk = []
     for text in (SAW, CAT):
@@ -74,10 +84,26 @@ def newcomer(tmp_path: Path) -> User:
         at=START,
         title="The jar",
     )
+    return here
+
+
+def second_mara(here: Store) -> User:
+    """Have somebody begin under that name, who keeps one fact.
+
+    Args:
+        here: the store, where nobody is called so any more.
+    """
+    mara = here.user("mara")
+    mara.remember(THEIRS)
+    return mara
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path) -> User:
+    """Who is called mara, as one was whose name is lind now."""
+    here = first_mara(tmp_path / "store")
     here.rename("mara", "lind")
-    new = here.user("mara")
-    new.remember(THEIRS)
-    return new
+    return second_mara(here)
 
 
 @pytest.fixture
@@ -147,3 +173,167 @@ def test_who_has_gone_on_to_another_name_loses_nothing_by_the_one_before(
     )
     assert done.output == "Nothing was found.\n"
     assert old_memories(lind)
+
+
+# -- of one who was deleted ------------------------------------------------------------
+
+
+def sees_nothing_of_the_first(mara: User) -> None:
+    """Look for the first one's memories as whoever has the name now can.
+
+    Args:
+        mara: who has begun after the first was deleted.
+    """
+    with pytest.raises(NotFound):
+        mara.as_of(EARLIER)
+    root = mara._folder.store
+    whose = ("--store", root, "--user", "mara")
+    [line] = filemem(*whose, "log").stdout.splitlines()
+    assert "Remember: Keeps bees" in line
+    commits = git(
+        root,
+        "log",
+        "--format=%h",
+        "--",
+        "mara",
+    )
+    for commit in commits.split("\n")[1:]:
+        refused = filemem(*whose, "undo", commit)
+        assert refused.returncode == 2
+        assert "no commit of a job" in refused.stderr
+    [fact] = mara.memories("facts")
+    assert "Keeps bees" in fact.text
+
+
+def test_a_newcomer_sees_nothing_of_who_was_deleted(tmp_path: Path) -> None:
+    """Not even of what had been deleted by hand, and not been committed."""
+    here = first_mara(tmp_path / "store")
+    [talk] = here.user("mara").memories("sessions")
+    Path(here.root, "mara", talk.path).unlink()
+    here.delete("mara")
+    mara = second_mara(here)
+    sees_nothing_of_the_first(mara)
+    assert mara.as_of(mara.now()).memories()
+    log_of_file = filemem("--store", here.root, "log", talk.path)
+    assert log_of_file.returncode == 2
+    assert git(here.root, "status", "--short") == ""
+
+
+def test_words_of_a_newcomer_go_from_git_and_not_those_of_who_was_deleted(
+    tmp_path: Path,
+) -> None:
+    """All goes that is left of both with the one of the name who goes whole."""
+    here = first_mara(tmp_path / "store")
+    here.delete("mara")
+    mara = second_mara(here)
+    purge(mara._folder, "--about", WORD)
+    assert saying(mara._folder, THEIRS) == []
+    assert saying(mara._folder, SAW)
+    with pytest.raises(NotFound):
+        mara.as_of(EARLIER)
+    planned = forget(
+        mara._folder, "--whole-user", "mara", "--purge-history", "--dry-run"
+    )
+    assert "who was called so before" in planned.output
+    purge(mara._folder, "--whole-user", "mara")
+    assert saying(mara._folder, SAW) == []
+    assert "mara/" not in log(mara._folder)
+
+
+def test_who_was_deleted_goes_from_git_later(tmp_path: Path) -> None:
+    """By all names, and while another who had the name keeps what is theirs."""
+    here = first_mara(tmp_path / "store")
+    here.rename("mara", "lind")
+    here.delete("lind")
+    here.user("lind").remember(THEIRS)
+    other = here.rename("lind", "bo")
+    lind = StoreFolder(here.root).folder("lind")
+    purge(lind, "--whole-user", "lind")
+    assert saying(lind, CAT) == []
+    assert THEIRS in log(lind)
+    before = other.as_of(other.now()).memories()
+    assert THEIRS in "".join(memory.text for memory in before)
+
+
+def test_a_deletion_that_is_cut_off_anywhere_ends_with_the_same_call(
+    tmp_path: Path,
+) -> None:
+    """A newcomer sees nothing either then."""
+    for limit in itertools.count(1, 5):
+        here = first_mara(tmp_path / str(limit))
+        child = os.fork()
+        if not child:
+            arm(limit)
+            here.delete("mara")
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        for lock in Path(here.root, ".git").rglob("*.lock"):
+            lock.unlink()
+        with contextlib.suppress(NotFound):  # it was done
+            here.delete("mara")
+        assert here.users() == [], limit
+        assert git(here.root, "status", "--short") == "", limit
+        mara = second_mara(here)
+        sees_nothing_of_the_first(mara)
+        if not status:
+            break
+    assert limit > 10
+
+
+def test_who_cannot_be_deleted_in_git_is_deleted_by_the_same_call_later(
+    tmp_path: Path,
+) -> None:
+    """Of their folder that is left which the commit needs."""
+    here = first_mara(tmp_path / "store")
+    lock = Path(here.root, ".git/index.lock")
+    lock.touch()
+    left = " ".join(here.delete("mara").left)
+    assert "not committed yet" in left
+    assert "mara is there still" in left
+    assert not list(StoreFolder(here.root).folder("mara").paths())
+    lock.unlink()
+    here.delete("mara")
+    assert here.users() == []
+    mara = second_mara(here)
+    sees_nothing_of_the_first(mara)
+
+
+def test_who_deletes_their_memories_one_by_one_is_not_deleted(tmp_path: Path) -> None:
+    here = first_mara(tmp_path / "store")
+    mara = here.user("mara")
+    for memory in list(mara.memories()):
+        mara.forget(memory.path)
+    assert not list(mara.memories())
+    assert old_memories(mara)
+    mara.remember(THEIRS)
+    assert old_memories(mara)
+
+
+def test_neither_a_new_name_nor_a_deletion_is_undone(tmp_path: Path) -> None:
+    """Memories would lie there that are nobody's, and it says what to do instead."""
+    here = first_mara(tmp_path / "store")
+    lind = here.rename("mara", "lind")
+    renamed = git(here.root, "rev-parse", "HEAD")
+    last = filemem("--store", here.root, "undo")
+    assert last.returncode == 2
+    assert "nothing left to undo" in last.stderr
+    named = filemem("--store", here.root, "undo", renamed)
+    assert named.returncode == 2
+    assert "rename method of Store" in named.stderr
+    assert old_memories(lind)
+
+
+def test_a_name_of_before_that_is_forgotten_shows_nothing_to_who_has_it_now(
+    newcomer: User,
+    lind: Folder,
+) -> None:
+    """In git the commit of the new name goes on saying whose the folder was."""
+    forget(
+        lind,
+        "--about",
+        "mara",
+        "--yes",
+        "--purge-history",
+    )
+    with pytest.raises(NotFound):
+        newcomer.as_of(EARLIER)
