@@ -342,10 +342,7 @@ def _taken(target: Folder) -> Refused:
 
 
 def _move(folder: Folder, target: Folder) -> None:
-    """Give a user's folder its new name.
-
-    That is one step for whoever looks on: the note in the folder of the name before
-    has the keys go with it.
+    """Give a user's folder its new name, with which the keys go.
 
     Args:
         folder: whose memories.
@@ -357,7 +354,7 @@ def _move(folder: Folder, target: Folder) -> None:
     """
     note = folder.bookkeeping(RENAMING)
     files.write(note, folder.name.encode())
-    keys.begin_rename(folder.store, folder.name, target.name)
+    keys.bind_keys(folder.store, folder.name)
     try:
         files.rename_new(folder.root, target.root)
     except OSError:
@@ -382,7 +379,6 @@ def finish_rename(folder: Folder, at: dt.datetime) -> None:
 def _take_over(folder: Folder) -> None:
     """Have what is kept outside of the folder be that of the new name, too."""
     former = folder.renamed_from()
-    keys.finish_rename(folder.store, folder.name)
     person.move(os.path.join(folder.store, folder_name(former)), folder.root)
     folder.note_names([folder.name, former, *folder.names()])
     with contextlib.suppress(NotFound):  # from here on no call finishes it

@@ -35,6 +35,7 @@ BOOKKEEPING = ".filemem"
 PERSON_KEY = "name"  # of the profile's front matter
 PROPOSED = "proposed"  # the folder of what waits for the person; no memory yet
 NAMES = "names"  # in the bookkeeping: the user's name, and those of before
+IDENTITY = "identity"  # in it: what no other user has, whatever their names
 RENAMING = "renaming"  # in it: the name before, until all of a rename is done
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".org", ".rst", ".yaml", ".yml")
 """How the names of memories end, in any case."""
@@ -151,6 +152,21 @@ class Folder:
         lines = "\n".join(dict.fromkeys(names))
         place = self.bookkeeping(NAMES)
         files.write(place, lines.encode())
+
+    def identity(self) -> str:
+        """Return what tells this user from all who had or will have the name.
+
+        It goes with the folder. There is none where nothing was written yet.
+        """
+        with contextlib.suppress(FilememError, OSError):
+            return files.read(self.bookkeeping(IDENTITY)).decode(errors="replace")
+        return ""
+
+    def identify(self) -> None:
+        """Have the user have an identity; the caller holds their writing lock."""
+        if not self.identity():
+            new = os.urandom(8).hex()
+            files.write(self.bookkeeping(IDENTITY), new.encode())
 
     def renamed_from(self) -> str:
         """Return the name before, while a rename is not done yet; '' as a rule."""
@@ -683,6 +699,8 @@ class _Lock:
                 was_cut_off = os.fstat(file.fileno()).st_size > 0
                 files.sign(file)
                 held.callback(file.truncate, 0)
+                if self._begins:
+                    folder.identify()
             self._depth += 1
             try:
                 yield was_cut_off

@@ -5,6 +5,7 @@ configuration: a store comes from anywhere and must not decide who may read it. 
 has 256 random bits, so that a plain hash of it tells nothing.
 """
 
+import contextlib
 import datetime as dt
 import os
 import secrets
@@ -23,42 +24,60 @@ EXPOSED = (
     "Others on this network can reach this, and read what passes, keys too:"
     " put TLS in front of it."
 )
-Keys = dict[str, dict[str, Any]]  # by hash: whose the key is, and since when
+Keys = dict[str, dict[str, Any]]
+"""By hash: the user's name as the key was made, since when they have it, and their
+identity once something is kept of them, by which the key is theirs whatever their
+folder is called later."""
 
 
 def keys_of(root: str) -> Keys:
     """Return the keys of the store at `root`, as they are on disk now.
 
+    Each has the name that its user has now; where they are gone, that of before.
+
     Raises:
         FilememError: the file of keys is broken.
     """
     place = os.path.realpath(root)
-    return _owned(place, person.read_entries(FILE_NAME).get(place, {}))
-
-
-def _owned(root: str, keys: Keys) -> Keys:
-    """Return keys with the names that their owners have now.
-
-    While a user is being renamed it is the folder that tells: a rename that is cut off
-    leaves no key to whoever takes the name before, nor to whoever takes the new one.
-    """
-    owned = dict(keys)
+    keys = person.read_entries(FILE_NAME).get(place, {})
+    named = {}
     for key, entry in keys.items():
-        if "before" in entry:
-            user = StoreFolder(root).folder(entry["user"])
-            if user.renamed_from() != entry["before"]:
-                owned[key] = {**entry, "user": entry["before"]}
-    return owned
+        named[key] = {**entry, "user": _owner(place, entry) or entry["user"]}
+    return named
+
+
+def _owner(root: str, entry: dict[str, Any]) -> str:
+    """Return the user whose key an entry is; empty if they are gone."""
+    name = str(entry["user"])
+    if "identity" not in entry:
+        return name
+    for other in (name, *StoreFolder(root).users()):
+        if _identity(root, other) == entry["identity"]:
+            return other
+    return ""
+
+
+def _identity(root: str, user: str) -> str:
+    """Return the identity of a user; empty where nothing is kept of them."""
+    with contextlib.suppress(FilememError):  # of what is no user's folder any more
+        return StoreFolder(root).folder(user).identity()
+    return ""
 
 
 def find_user(root: str, key: str) -> str:
     """Return the user whose key it is; empty if nobody's, or if keys cannot be read."""
     if not key.startswith(PREFIX):
         return ""
+    place = os.path.realpath(root)
     try:
-        return str(keys_of(root)[digest(key)]["user"])
+        entry = person.read_entries(FILE_NAME)[place][digest(key)]
+        user = _owner(place, entry)
     except (FilememError, OSError, KeyError, TypeError):
         return ""
+    if user and "identity" not in entry:
+        with contextlib.suppress(FilememError, OSError):
+            bind_keys(place, user)
+    return user
 
 
 def has_key(root: str, user: str) -> bool:
@@ -72,46 +91,39 @@ def add_key(root: str, user: str, day: dt.date) -> str:
     entry = {digest(key): {"user": user, "made": str(day)}}
     place = os.path.realpath(root)
     person.change_entry(FILE_NAME, place, lambda keys: keys | entry)
+    bind_keys(place, user)
     return key
+
+
+def bind_keys(root: str, user: str) -> None:
+    """Have the keys that were made for a name be those of the user who has it now.
+
+    Nothing is changed where nothing is kept of them yet.
+    """
+    identity = _identity(root, user)
+
+    def bound(keys: Keys) -> Keys:
+        for entry in keys.values():
+            if entry["user"] == user:
+                entry.setdefault("identity", identity)
+        return keys
+
+    if identity:
+        person.change_entry(FILE_NAME, os.path.realpath(root), bound)
 
 
 def revoke_user(root: str, user: str) -> int:
     """Take all keys of a user of the store at `root` away; return how many.
 
     Whoever deletes a user calls this too, or the next request with a key of theirs
-    would begin their memories anew.
+    that was never used would begin their memories anew.
     """
-    return _give(root, user, {})
-
-
-def begin_rename(root: str, old: str, new: str) -> None:
-    """Have the keys of a user be theirs by the new name once their folder has that.
-
-    The folder's note of the name before decides it, so that is written before.
-    """
-    _give(root, old, {"user": new, "before": old})
-
-
-def finish_rename(root: str, new: str) -> None:
-    """Have the keys of a user whose folder has a new name be theirs by that alone."""
-    _give(root, new, {"user": new})
-
-
-def _give(root: str, user: str, owner: dict[str, str]) -> int:
-    """Change the owner of all keys of a user, none for {}; return how many."""
     name = normal_form(user)  # as a store names its users
-    place = os.path.realpath(root)
+    theirs = {key for key, one in keys_of(root).items() if one["user"] == name}
 
-    def change(keys: Keys) -> Keys:
-        changed = {}
-        for key, entry in _owned(place, keys).items():
-            if entry["user"] != name:
-                changed[key] = keys[key]
-            elif owner:
-                changed[key] = {**owner, "made": entry["made"]}
-        return changed
+    def without(keys: Keys) -> Keys:
+        return {key: entry for key, entry in keys.items() if key not in theirs}
 
-    theirs = [key for key, one in keys_of(root).items() if one["user"] == name]
     if theirs:
-        person.change_entry(FILE_NAME, place, change)
+        person.change_entry(FILE_NAME, os.path.realpath(root), without)
     return len(theirs)

@@ -79,14 +79,22 @@ class Served:
                 text=True,
             )
         assert self.process.stdout
-        hello = self.process.stdout.readline()
-        self.url = re.findall(r"http://\S+/v1", hello)[0]
+        self.hello = self.process.stdout.readline()
+        self.url = re.findall(r"http://\S+/v1", self.hello)[0]
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         call = [*COLD, *words]
         return subprocess.run(
             call, env=self.environment, capture_output=True, text=True
         )
+
+    def add_key(self, name: str) -> None:
+        """Give a user a key in place of those that they have."""
+        store = str(self.store)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CONFIG_HOME", self.environment["XDG_CONFIG_HOME"])
+            keys.revoke_user(store, name)
+            self.keys[name] = keys.add_key(store, name, dt.date(2026, 11, 22))
 
     def client(self, name: str = "mara") -> openai.OpenAI:
         key = self.keys.get(name, name)
@@ -138,11 +146,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def served(running: Served) -> Served:
-    """The server, with nobody's memories in its store."""
+    """The server, with nobody's memories in its store, and new keys: those of before
+    were of those who are gone."""
     running.model.forget()
     running.model.default = fail(400, "the script has run out")
     for path in running.store.iterdir():
         path.rename(running.root / f"{path.name}-{time.monotonic_ns()}")
+    for name in ("mara", "joao"):
+        running.add_key(name)
     return running
 
 
@@ -662,11 +673,8 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
 
     served.model.default = echo
     names = [f"user{number}" for number in range(50)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", served.environment["XDG_CONFIG_HOME"])
-        for name in names:
-            day = dt.date(2026, 11, 22)
-            served.keys[name] = keys.add_key(str(served.store), name, day)
+    for name in names:
+        served.add_key(name)
 
     def chat(name: str) -> list[str]:
         said: list[str] = []
@@ -688,6 +696,7 @@ def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(
     """What is asked for in another name or by a page elsewhere is refused, as a browser
     would be tricked into it; each answer is a commit, with its session."""
     with serving(tmp_path, "--user", "mara") as served:
+        assert served.hello.startswith("Serving mara without a key, and ")
         served.run("init", "--git", str(served.store))
         local = [{"Host": "localhost:8765"}, {"Origin": "http://localhost:3000"}]
         others = [{"Host": "evil.example"}, {"Origin": "null"}]

@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -439,6 +440,35 @@ def test_a_folder_renamed_by_hand_keeps_its_person(tmp_path: Path) -> None:
     assert fact.claim.is_own
     assert "The memories are Ann's" in reader.told[0]
     assert store.rename("外婆", "bo").info().name == "bo"
+
+
+def test_a_key_goes_with_its_person_and_opens_nothing_of_who_has_their_name(
+    tmp_path: Path,
+) -> None:
+    """Whether they were renamed or deleted, and by hand or not.
+
+    It may be made before anything is kept.
+    """
+    store = Store(tmp_path)
+    root = store.root
+    key = add_key(root, "ann", AT.date())
+    store.user("ann").remember("Keeps bees.")
+    assert find_user(root, key) == "ann"
+    os.rename(tmp_path / "ann", tmp_path / "外婆")
+    assert find_user(root, key) == "外婆"
+    store.user("ann").remember("Keeps wasps.")
+    other = add_key(root, "ann", AT.date())
+    assert find_user(root, key) == "外婆"
+    assert find_user(root, other) == "ann"
+    store.rename("外婆", "bo")
+    assert find_user(root, key) == "bo"
+    whose = [entry["user"] for entry in keys_of(root).values()]
+    assert whose == ["bo", "ann"]
+    shutil.rmtree(tmp_path / "ann")
+    store.user("ann").remember("Keeps ants.")
+    assert find_user(root, other) == ""
+    store.delete("bo")
+    assert find_user(root, key) == ""
 
 
 def test_a_chat_that_goes_on_is_left_out_by_its_id(nora: User) -> None:
