@@ -318,7 +318,7 @@ def serve_command(
     for name in store.users():
         _tell_whose(call, store.folder(name))
     service = Service(store, answering, call.clock, log, open_to=user, **limits)
-    _serve(service.app(), host, port, "/v1", connections=connections)
+    _serve(service.app(), host, port, "/v1", user, connections=connections)
 
 
 def _keyed(call: Context) -> StoreFolder:
@@ -344,14 +344,28 @@ def _needing_extra() -> Iterator[None]:
         raise missing_extra(str(error.name), "serve") from None
 
 
-def _serve(app: Any, host: str, port: int, path: str, **limits: int) -> None:
-    """Serve an application to whoever has a key, until Ctrl-C."""
+def _serve(
+    app: Any, host: str, port: int, path: str, open_to: str = "", **limits: int
+) -> None:
+    """Serve an application until Ctrl-C.
+
+    Args:
+        app: the application.
+        host: the address to listen on.
+        port: likewise; 0 takes a free one.
+        path: where the application is.
+        open_to: the user who needs no key; '' for none.
+        limits: of the server.
+    """
     from filemem.serve import running  # noqa: PLC0415  needs the extra
 
     with running.bound(host, port) as (listening, address):
         if host not in LOOPBACK:
             say_dim(EXPOSED)
-        say(f"Serving whoever has a key at {address}{path}; Ctrl-C ends.")
+        whom = "whoever has a key"
+        if open_to:
+            whom = f"{open_to} without a key, and whoever else has one,"
+        say(f"Serving {whom} at {address}{path}; Ctrl-C ends.")
         handler = logging.StreamHandler()  # of what happens, without a word of anybody
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         LOG.addHandler(handler)
