@@ -1,7 +1,5 @@
 """The cache over a user's files: which words stand in which passages."""
 
-from filemem.index.corpus import APART as APART
-from filemem.index.corpus import ASKS as ASKS
 from filemem.index.corpus import Corpus as Corpus
 from filemem.index.corpus import IndexedFile as IndexedFile
 from filemem.index.updates import Index as Index

@@ -12,16 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from filemem.index import Corpus, IndexedFile
-from filemem.search.days import FEW_DAYS, files_of
+from filemem.search.days import files_of, with_days_around
 from filemem.search.query import QueryWord
 from filemem.search.search_request import SearchRequest
-from filemem.text.dayrange import DayRange
 
 MAX_FILES = 45  # whose passages are ranked, and of the best of these as many read
 LEAST_QUERY_WEIGHT = 2.0  # so that a question of days alone is not about its "did"
 FOR_NEIGHBORS = 0.01  # what a passage that may not be shown promises for those near it
 
-Values = dict[int, float]  # by passage, or by the first one of a file
+Values = dict[int, float]  # by passage
+FileValues = dict[int, float]  # by the first passage of a file
 
 
 @dataclass(frozen=True)
@@ -144,23 +144,33 @@ def _promising_files(
         query_weight: what all of its words count together.
         max_files: how many at most.
     """
-    corpus = request.corpus
     sums = _promises(request, occurrences, query_weight)
-    best = best_of_files(sums, corpus)
+    best = best_of_files(sums, request.corpus)
     for_day = query_weight * request.weights.near_day
-    of_days = files_of(corpus, request.query.days)
-    if request.query.days:
-        of_days += filter(request.passages_naming, corpus.files)
-    for days in request.query.days:  # told of on them, or shortly before or after
-        around = DayRange(days.first - FEW_DAYS, days.last + FEW_DAYS)
-        of_days += corpus.dated(around)
-    for entry in of_days:
+    for entry in _files_by_day(request):
         best[entry.first] = best.get(entry.first, 0.0) + for_day
     return _admitted(request, best, max_files)
 
 
+def _files_by_day(request: SearchRequest) -> list[IndexedFile]:
+    """Return the files that the days of the question speak for, once for each reason.
+
+    They are of one of the days, name one by date, or are of a day near one; so what was
+    said on the day itself promises twice as much as what was said near it.
+    """
+    corpus = request.corpus
+    days = request.query.days
+    if not days:
+        return []
+    files = files_of(corpus, days)
+    files += [entry for entry in corpus.files if entry.passages_naming(days)]
+    for around in with_days_around(days):
+        files += corpus.dated(around)
+    return files
+
+
 def _admitted(
-    request: SearchRequest, best: Values, max_files: int
+    request: SearchRequest, best: FileValues, max_files: int
 ) -> list[IndexedFile]:
     """Return the files that may answer and promise most, the newest of like ones.
 
@@ -202,7 +212,7 @@ def _promises(
                 sums[number] += for_speaker
     for number in sums.keys() & corpus.of_assistants:
         sums[number] *= request.role_weight(number)
-    if request.in_prompt or request.filters.limits:
+    if request.filters.limits:
         for number in sums:
             if not request.admits(number):
                 sums[number] *= FOR_NEIGHBORS
@@ -219,9 +229,9 @@ def _answers(
     return any(not found.values.keys().isdisjoint(shown) for found in occurrences)
 
 
-def best_of_files(values: Values, corpus: Corpus) -> Values:
-    """Return the greatest value in each file, by the file's first passage."""
-    best: Values = {}
+def best_of_files(values: Values, corpus: Corpus) -> FileValues:
+    """Return the greatest value in each file."""
+    best: FileValues = {}
     for number, value in values.items():
         first = corpus.firsts[number]
         if value > best.get(first, 0.0):

@@ -195,12 +195,22 @@ def files_of(corpus: Corpus, days: Collection[DayRange]) -> list[IndexedFile]:
 
     Args:
         corpus: the files with their days.
-        days: those asked for; of none there are no files.
+        days: those asked for.
     """
     found = [entry for one in days for entry in corpus.dated(one)]
-    if days:
-        found += [entry for entry in corpus.files if tells_of(entry, days)]
+    found += [entry for entry in corpus.files if tells_of(entry, days)]
     return list({entry.path: entry for entry in found}.values())
+
+
+def with_days_around(days: Iterable[DayRange]) -> list[DayRange]:
+    """Return some days with those shortly before and after each.
+
+    People tell of a day before it comes, and afterwards.
+    """
+    return [
+        DayRange(max(FIRST_DAY, one.first - FEW_DAYS), one.last + FEW_DAYS)
+        for one in days
+    ]
 
 
 def is_named(corpus: Corpus, days: DayRange) -> bool:
@@ -243,11 +253,9 @@ def _ranges(question: str, mentions: Sequence[Mention], place: int) -> list[DayR
     if _UNTIL.search(above):
         return [DayRange(FIRST_DAY, days.last) for days in ranges]
     if _AFTER.search(above) or _AFTER_BEHIND.match(question, here.end):
-        firsts = [min(days.last + 1, LAST_DAY) for days in ranges]
-        return [DayRange(first, LAST_DAY) for first in firsts]
+        return [DayRange(min(days.last + 1, LAST_DAY), LAST_DAY) for days in ranges]
     if _BEFORE.search(above) or _BEFORE_BEHIND.match(question, here.end):
-        lasts = [max(days.first - 1, FIRST_DAY) for days in ranges]
-        return [DayRange(FIRST_DAY, last) for last in lasts]
+        return [DayRange(FIRST_DAY, max(days.first - 1, FIRST_DAY)) for days in ranges]
     return ranges
 
 

@@ -9,18 +9,19 @@ import heapq
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from filemem.index import APART, ASKS, IndexedFile
-from filemem.index.corpus import QUOTES
+from filemem.index import Corpus, IndexedFile
+from filemem.index.corpus import APART, ASKS, QUOTES
 from filemem.search.candidates import (
     Candidates,
+    FileValues,
     Occurrences,
     Values,
     add_values,
     best_of_files,
 )
-from filemem.search.days import FEW_DAYS
+from filemem.search.days import with_days_around
 from filemem.search.search_request import SearchRequest
 from filemem.search.validity import tells_of
 from filemem.search.weights import Weights
@@ -33,6 +34,8 @@ ADDED = ("session", "speaker", "follows_question", "length", "day", "meaning")
 @dataclass(frozen=True, slots=True)
 class Features:
     """What speaks for one passage, each as a share of the question's weight.
+
+    Each is what it adds to the score: its weight is in it already.
 
     Attributes:
         words: what the words of the question count, here and nearby.
@@ -109,28 +112,25 @@ class WordScores:
         nearby: what each counts, by passage in reach of where it stands.
         query_weight: what all of them count together, of which scores are shares.
         total: by passage, what all of them count.
-        session: by the first passage of a file, what their best places in it count.
+        session: by file, what their best places in it count.
     """
 
     words: list[Occurrences]
     nearby: list[Values]
     query_weight: float
     total: Values
-    session: Values
+    session: FileValues
 
     @functools.cached_property
     def found_share(self) -> float:
-        """The share of the question's weight that words have which memory holds as they
-        were asked.
+        """The share of the question's weight that is of words which memory holds as
+        asked.
 
-        Where all passages hold them, it is small: so is what is taken off for length,
-        which would else decide alone.
+        It is 1 unless these are so common that they weigh next to nothing. Length is
+        scaled by it, which would decide alone then.
         """
-        weight = 0.0
-        for found in self.words:
-            if found.exact:
-                weight += found.weight
-        return weight / self.query_weight
+        known = sum(found.weight for found in self.words if found.exact)
+        return known / self.query_weight
 
     def by_word(self, number: int) -> dict[str, float]:
         """Return what each word counts for a passage, as a share, if anything."""
@@ -179,7 +179,7 @@ def score_words(request: SearchRequest, candidates: Candidates) -> WordScores:
     words = candidates.occurrences
     nearby: list[Values] = []
     total: Values = {}
-    session: Values = {}
+    session: FileValues = {}
     for found in words:
         chosen: Values = {}
         for number in found.values.keys() & reaches.keys():
@@ -271,64 +271,75 @@ def _matches(
     """Return passages of a file: the likely ones, and those of a day asked for."""
     corpus = request.corpus
     weights = request.weights
-    is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     session = scores.session.get(entry.first, 0.0) / scores.query_weight
     document = request.file_weight(entry)
+    is_among_people = not any(map(corpus.by_assistant, entry.numbers))
     days = request.query.days
-    is_told = bool(days) and tells_of(entry, days)
-    naming = request.passages_naming(entry)
+    of_day = _of_days(entry, days)
+    by_day = dict.fromkeys(_said_on(entry, with_days_around(days)), weights.near_day)
+    by_day |= dict.fromkeys(of_day, weights.on_day)
     matches: list[Ranked] = []
     for number in entry.numbers:
-        if number not in likely and not days:
+        is_found_by_day = number in by_day and request.admits(number)
+        if number not in likely and not is_found_by_day:
             continue
-        said_on = entry.day(number)
-        is_of_day = is_told or number in naming or said_within(said_on, days)
-        is_near = is_of_day or said_within(said_on, days, FEW_DAYS)
-        if number not in likely and not (is_near and request.admits(number)):
-            continue
-        day = 0.0
-        if is_near:
-            day = weights.on_day if is_of_day else weights.near_day
         speaker = 0.0
         if corpus.speakers[number] == request.query.about:
             speaker = weights.named_speaker
-        length = 0.0
-        follows_question = 0.0
-        if is_among_people:
-            words = math.log1p(corpus.lengths[number])
-            length = -weights.length * scores.found_share * words
-            if _follows_question(request, entry, number):
-                follows_question = weights.follows_question
         features = Features(
             words=scores.total.get(number, 0.0) / scores.query_weight,
             session=weights.session * session,
             speaker=speaker,
-            follows_question=follows_question,
-            length=length,
-            day=day,
-            is_of_day=is_of_day,
+            day=by_day.get(number, 0.0),
+            is_of_day=number in of_day,
             role=request.role_weight(number),
             document=document,
         )
+        if is_among_people:
+            features = _among_people(request, scores, number, features)
         matches.append(Ranked(number, entry, features, features.score))
     return matches
 
 
-def _follows_question(request: SearchRequest, entry: IndexedFile, number: int) -> bool:
-    """Say whether the turn before is somebody else's and ends in a question."""
-    flags = request.corpus.flags
-    speakers = request.corpus.speakers
-    before = number - 1
-    if before < entry.first or flags[number] & APART:
-        return False
-    return bool(flags[before] & ASKS) and speakers[before] != speakers[number]
+def _of_days(entry: IndexedFile, days: Sequence[DayRange]) -> set[int]:
+    """Return the passages of a file that were said on some days, or tell of one."""
+    if tells_of(entry, days):
+        return set(entry.numbers)
+    return entry.passages_naming(days) | _said_on(entry, days)
 
 
-def said_within(said_on: int, days: Sequence[DayRange], margin: int = 0) -> bool:
-    """Say whether a day, as an ordinal, is one of some, or so many days off one.
+def _said_on(entry: IndexedFile, days: Sequence[DayRange]) -> set[int]:
+    """Return the passages of a file that were said on some days."""
+    return {
+        number
+        for number in entry.numbers
+        if any(one.holds(entry.day(number)) for one in days)
+    }
 
-    People tell of a day before it comes, and afterwards.
+
+def _among_people(
+    request: SearchRequest, scores: WordScores, number: int, features: Features
+) -> Features:
+    """Return the features of a passage where people talk with each other.
+
+    It counts less the longer it is, and more if it follows somebody's question.
     """
-    if said_on <= 0:
+    weights = request.weights
+    words = math.log1p(request.corpus.lengths[number])
+    follows_question = 0.0
+    if _follows_question(request.corpus, number):
+        follows_question = weights.follows_question
+    return replace(
+        features,
+        length=-weights.length * scores.found_share * words,
+        follows_question=follows_question,
+    )
+
+
+def _follows_question(corpus: Corpus, number: int) -> bool:
+    """Say whether the turn before is somebody else's and ends in a question."""
+    if corpus.flags[number] & APART:  # as the first of a file is
         return False
-    return any(one.first - margin <= said_on <= one.last + margin for one in days)
+    before = number - 1
+    is_question = bool(corpus.flags[before] & ASKS)
+    return is_question and corpus.speakers[before] != corpus.speakers[number]

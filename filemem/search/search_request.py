@@ -37,18 +37,22 @@ class SearchRequest:
         return is_new and self.filters.admits(self.corpus, number)
 
     def file_weight(self, entry: IndexedFile) -> float:
-        """Return what a file counts: less if it is archived, or does not hold then.
+        """Return what a file counts, as a factor of at most 1.
 
-        Where no day is asked for, what replaced a memory stands before it, and a
-        question that names the old one by its words may ask what was before that.
+        It is less if the file is archived, or if what it says does not hold on a day
+        asked for, or today if the question names none.
         """
-        now = self.today.toordinal()
-        days = self.query.days or (DayRange(now, now),)
         weight = 1.0
         if entry.archived:
             weight *= self.weights.archived
-        is_replaced = not self.query.days and "superseded_by" in entry.particulars
-        if not is_replaced and not any(map(validity.held_days(entry).overlaps, days)):
+        days = self.query.days
+        if not days and "superseded_by" in entry.particulars:
+            # What replaced it is put before it anyway; and who uses its words may ask
+            # what was before that.
+            return weight
+        now = self.today.toordinal()
+        held = validity.held_days(entry)
+        if not any(map(held.overlaps, days or (DayRange(now, now),))):
             weight *= self.weights.lapsed
         return weight
 
@@ -60,9 +64,3 @@ class SearchRequest:
         if self.corpus.by_assistant(number) and not self.query.asks_assistant:
             return self.weights.assistant
         return 1.0
-
-    def passages_naming(self, entry: IndexedFile) -> set[int]:
-        """Return the passages of a file that a date in their text puts on a day asked
-        for."""
-        days = self.query.days
-        return entry.passages_naming(days) if days else set()

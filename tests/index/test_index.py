@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from programs import lay
 
-from filemem.index import APART, ASKS, Corpus, Index
+from filemem.index import Corpus, Index
 from filemem.index.container import DamagedFile
+from filemem.index.corpus import APART, ASKS
 from filemem.index.snapshot import unpack
 from filemem.index.updates import RACY_NS
 from filemem.store import files
