@@ -26,7 +26,7 @@ class Filters:
         path: a glob of files.
         speakers: the folded names of those whose words are searched.
         days: of which a passage must be.
-        limits: what was asked for, in words.
+        limits: what was asked for, in words; '' if everything is searched.
     """
 
     path: str | None = None
@@ -69,7 +69,14 @@ def _telling_of(days: DayRange, entry: IndexedFile) -> Collection[int]:
 
 
 def read_filters(
-    folder: Folder, corpus: Corpus, today: dt.date, **given: str | None
+    folder: Folder,
+    corpus: Corpus,
+    today: dt.date,
+    *,
+    path: str | None,
+    speaker: str | None,
+    after: str | None,
+    before: str | None,
 ) -> Filters:
     """Return the filters of a search.
 
@@ -77,20 +84,19 @@ def read_filters(
         folder: whose memories.
         corpus: its passages.
         today: the day from which words such as `last week` count.
-        given: the `path`, a glob of the files to search; the `speaker`, a name, or a
-            part of one, of whose words to search; and the first and the last day,
-            `after` and `before`.
+        path: a glob of the files to search.
+        speaker: a name, or a part of one, of whose words to search.
+        after, before: the first and the last day.
 
     Raises:
         NotFound: no file has this path, or nobody has this name.
         FilememError: no day is meant.
     """
-    path = given["path"]
-    speaker = given["speaker"]
-    days = bounds(given["after"], given["before"], today)
+    days = bounds(after, before, today)
     if path and not any(globs.matcher(path)(file.path) for file in corpus.files):
         raise folder.no_match(path)
     speakers = None if speaker is None else speaker_names(corpus, speaker)
+    given = {"path": path, "speaker": speaker, "after": after, "before": before}
     limits = [f"{name} {one_line(value, 60)}" for name, value in given.items() if value]
     return Filters(path, speakers, days, ", ".join(limits))
 

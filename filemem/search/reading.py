@@ -41,20 +41,16 @@ def in_its_place(
     return last if passed and last is not None and last.count else None
 
 
-def with_facts(corpus: Corpus, matches: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the first matches, and of the others the facts that rest on one of them.
-
-    Args:
-        corpus: the passages.
-        matches: the passages found, the best first.
-        count: how many the first are.
-    """
-    best = list(matches[:count])
-    places = {f"{live(one.entry.path)}:{corpus.lines[one.number]}" for one in best}
-    for match in matches[count:]:
-        if not places.isdisjoint(_named_sources(match.entry)):
-            best.append(match)
-    return best
+def with_facts(
+    corpus: Corpus, best: Iterable[Ranked], others: Iterable[Ranked]
+) -> list[Ranked]:
+    """Return the best matches, and of the others the facts that rest on one of them."""
+    found = list(best)
+    places = {f"{live(one.entry.path)}:{corpus.lines[one.number]}" for one in found}
+    for other in others:
+        if not places.isdisjoint(_named_sources(other.entry)):
+            found.append(other)
+    return found
 
 
 def with_successors(
@@ -198,7 +194,7 @@ def _as_read(
         features = replace(features, day=request.weights.on_day, is_of_day=True)
     if passage.speaker and _is_echo(passage.text, request.query):
         features = replace(features, echo=request.weights.echo)
-    if features is match.features:
+    if features is match.features:  # what replaced another keeps the other's score
         return match
     return replace(match, features=features, score=features.score)
 

@@ -152,11 +152,11 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
     them all. A turn that holds a word of the question which the fact lacks stays, too,
     behind the fact.
     """
-    told = _by_place(hits)
+    tellers = _tellers(hits)
     scores = {hit.place: hit.score for hit in hits}
     kept: list[Hit] = []
     for hit in hits:
-        first = _first_to_tell(hit, told)
+        first = _first_to_tell(hit, tellers)
         scores[first.place] = max(scores[first.place], hit.score)
         says_more = not (hit.retells or hit.held <= first.held)
         if first is hit or says_more:
@@ -165,42 +165,48 @@ def merge_evidence(hits: Sequence[Hit]) -> list[Hit]:
     return sorted(scored, key=lambda hit: (-hit.score, not hit.is_fact))
 
 
-def _by_place(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
-    """Return the hits by their places, a fact also by its path and its sources.
+def _tellers(hits: Iterable[Hit]) -> dict[str, list[Hit]]:
+    """Return by place the hits that tell what stands there, facts first, then the best.
 
-    At each the facts come first, then the best; what retells is left out.
+    A turn tells what stands in its own place, a fact also what stands in its sources,
+    and all of its file. What retells is left out.
     """
-    told = defaultdict[str, list[Hit]](list)
+    tellers = defaultdict[str, list[Hit]](list)
     for hit in sorted(hits, key=lambda hit: not hit.is_fact):
-        places = [live(hit.place)]
+        if hit.retells:
+            continue
+        places = {live(hit.place)}
         if hit.is_fact:
-            places += [live(hit.path), *hit.sources]
-        for place in () if hit.retells else dict.fromkeys(places):
-            told[place].append(hit)
-    return told
+            places.update((live(hit.path), *hit.sources))
+        for place in places:
+            tellers[place].append(hit)
+    return tellers
 
 
-def _first_to_tell(hit: Hit, told: Mapping[str, list[Hit]]) -> Hit:
-    """Return the hit itself, or what tells the same and comes before it.
+def _first_to_tell(hit: Hit, tellers: Mapping[str, list[Hit]]) -> Hit:
+    """Return which hit stands for one: a fact for a turn, either for what retells it.
 
-    Of several facts that rest on one turn, that is the one which has most of what the
-    question found in the turn: the others tell something else of it.
+    A fact, or what nobody else tells, stands for itself. Of several facts that rest on
+    one turn it is the one which has most of what the question found in the turn: the
+    others tell something else of it.
 
     Args:
         hit: one of those found.
-        told: the others, by place.
+        tellers: by place the hits that tell what stands there.
     """
-    places = hit.sources if hit.retells else (live(hit.place),)
-    tellers = next((told[place] for place in places if place in told), [hit])
-    facts = [one for one in tellers if one.is_fact]
-    if hit.is_fact or not (facts or hit.retells):
+    if hit.is_fact:
         return hit
-    found = hit.features.parts
+    places = hit.sources if hit.retells else (live(hit.place),)
+    found = next(filter(None, map(tellers.get, places)), [hit])
+    facts = [one for one in found if one.is_fact]
+    if not (facts or hit.retells):
+        return hit
+    counts = hit.features.by_word
 
-    def shared(fact: Hit) -> float:
-        return sum(found.get(word, 0.0) for word in fact.held & hit.held)
+    def shared(other: Hit) -> float:
+        return sum(counts.get(word, 0.0) for word in other.held & hit.held)
 
-    return max(facts or tellers, key=shared)
+    return max(facts or found, key=shared)
 
 
 # -- their order --------------------------------------------------------------------
@@ -284,10 +290,7 @@ def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
     for places in alike.values():
         moved = sorted(
             (hits[place] for place in places),
-            key=lambda hit: (
-                not hit.held_then,
-                max(now, hit.day_named),
-            ),
+            key=lambda hit: (not hit.held_then, max(now, hit.day_named)),
         )
         for place, hit in zip(places, moved, strict=True):
             ordered[place] = replace(hit, score=hits[place].score)
@@ -297,39 +300,30 @@ def put_in_order_of_days(hits: Sequence[Hit], today: dt.date) -> list[Hit]:
 def put_current_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits with what replaced a superseded one right before it.
 
-    Right behind it if the superseded one alone held on a day asked for.
+    Right behind it if the superseded one alone held on a day asked for. What replaced
+    others answers as well as the best of them.
     """
-    current = _current(hits)
-    raised = {hit.place: hit for hit in current.values()}
-    ordered: dict[str, Hit] = {}
+    places = {hit.path: hit.place for hit in reversed(hits)}  # the best of each file
+    by_place = {hit.place: hit for hit in hits}
     for hit in hits:
-        pair = [hit]
-        newer = current.get(hit.newer)
-        if newer is not None:
-            pair.append(newer)
-            if newer.features.is_of_day or not hit.features.is_of_day:
-                pair.reverse()
-        for one in pair:
-            ordered.setdefault(one.place, raised.get(one.place, one))
-    return list(ordered.values())
-
-
-def _current(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Return by path what replaced others, the best passage of it.
-
-    It answers as well as the best that it replaced.
-    """
-    by_path = {hit.path: hit for hit in reversed(hits)}
-    current: dict[str, Hit] = {}
-    for hit in hits:
-        newer = current.get(hit.newer, by_path.get(hit.newer))
-        if newer is not None:
-            current[newer.path] = replace(
+        if hit.newer in places:
+            newer = by_place[places[hit.newer]]
+            by_place[newer.place] = replace(
                 newer,
                 score=max(newer.score, hit.score),
                 strength=max(newer.strength, hit.strength),
             )
-    return current
+    ordered: dict[str, Hit] = {}
+    for hit in by_place.values():
+        pair = [hit]
+        if hit.newer in places:
+            newer = by_place[places[hit.newer]]
+            pair.append(newer)
+            if newer.features.is_of_day or not hit.features.is_of_day:
+                pair.reverse()
+        for one in pair:
+            ordered.setdefault(one.place, one)
+    return list(ordered.values())
 
 
 # -- which of them an answer shows --------------------------------------------------

@@ -90,7 +90,7 @@ def search_files(
     by_words = rank(request, candidates, scores)
     meant = add_meaning(request, index, by_words, scores)
     count = max(MAX_FILES, 2 * (limit or 0))
-    best = with_facts(corpus, meant.matches, count)
+    best = with_facts(corpus, meant.matches[:count], meant.matches[count:])
     to_read = with_successors(request, best)
 
     hits = read_hits(request, index, to_read, scores)
