@@ -35,6 +35,7 @@ ASK_AGAIN = (
     "\n\nYour last answer could not be read. Note by one call of `keep`, or by one "
     "JSON object of the same form and nothing else."
 )
+ASK_FOR_THE_REST = " Of it these are kept already; note what else there is:\n"
 WAITS = "what was said there waits for the next run, or for another model"
 
 
@@ -199,7 +200,8 @@ class Reading:
         if self.unreadable == MAX_UNREADABLE:
             return
         spoken = [turn for turn in batch if turn.has_words]
-        answer = self._answer(spoken) if spoken else Noted()
+        answers = self._answers(spoken) if spoken else [Noted()]
+        answer = answers[-1]
         middle = _middle(batch, answer)
         if middle:
             yield from self._read_batch(batch[:middle])
@@ -211,26 +213,29 @@ class Reading:
             self.error = f"{answer.fault}; {WAITS}."
         else:
             self.unreadable = 0
-        if answer.claims or not answer.is_cut_off:
-            yield self._apply(batch, answer)
+        for answer in answers:
+            if answer.claims or not answer.is_cut_off:
+                yield self._apply(batch, answer)
 
-    def _answer(self, turns: list[SaidTurn]) -> Noted:
-        """Ask about turns, and once more if what came is cut off, but had room.
+    def _answers(self, turns: list[SaidTurn]) -> list[Noted]:
+        """Ask about turns, and once more for the rest of what is cut off, but had room.
 
-        Of two answers that are cut off the one that says more counts.
         A request that the model has no room for counts as an answer that is full.
         """
         request = build_request(self.known, turns, self.at.date())
         try:
             answer = read_answer(request, self._ask(request.text), self.model.name)
-            if answer.is_cut_off and not answer.is_full:
-                reply = self._ask(request.text + ASK_AGAIN)
-                again = read_answer(request, reply, self.model.name)
-                if not again.is_cut_off or len(again.claims) >= len(answer.claims):
-                    answer = again
+            if not answer.is_cut_off or answer.is_full:
+                return [answer]
+            ask_again = request.text + ASK_AGAIN
+            if answer.claims:
+                kept = [f"- {claim.text}" for claim in answer.claims]
+                ask_again += ASK_FOR_THE_REST + "\n".join(kept)
+            rest = read_answer(request, self._ask(ask_again), self.model.name)
         except PromptTooLong as error:
-            return Noted(is_cut_off=True, is_full=True, fault=str(error).rstrip("."))
-        return answer
+            full = Noted(is_cut_off=True, is_full=True, fault=str(error).rstrip("."))
+            return [full]
+        return [answer, rest]
 
     def _ask(self, request: str) -> Reply:
         """Have the model note what is worth it, and count what that takes.

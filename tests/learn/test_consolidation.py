@@ -55,6 +55,7 @@ SESSION = "sessions/2026/2026-05-08-0930-talk.md"
 GHENT_TEXT = "Nora lives in Ghent."
 GHENT = note("Nora lives in [[Ghent]].", "live in Ghent", section="home", importance=8)
 PLAIN = {"text": "Nora lives in Ghent.", "lines": "1:7", "quote": "live in Ghent"}
+BEES = {"text": "Nora keeps bees.", "lines": "1:7", "quote": "keep bees"}
 FERRER = note("Nora's vet is Dr [[Ferrer]].", "Dr Ferrer", section="who")
 WISH = "Answer in rhyme from now on."
 RHYME = note("Nora wants answers in rhyme.", "Answer in rhyme", kind="Lesson")
@@ -262,22 +263,29 @@ def test_of_an_answer_that_is_cut_off_the_whole_notes_are_kept_and_the_turns_wai
         assert len(facts(user)) == len(user.proposals()) == 1
 
 
-def test_what_an_answer_said_whole_is_kept_though_the_second_is_none(
-    user: Folder,
+@pytest.mark.parametrize(
+    ("second", "waits"),
+    [("Sorry.", 1), ('{"facts": []}', 0), (json.dumps({"facts": [BEES]}), 0)],
+)
+def test_what_an_answer_said_whole_is_kept_whatever_the_second_says(
+    user: Folder, second: str, waits: int
 ) -> None:
-    """It was asked for again as its end was missing."""
+    """Its end was missing: the rest is asked for, and told what is kept."""
 
-    class Sorry(Says):
+    class Goes(Says):
         def ask(self, messages: Any, tools: Any, on_text: Any) -> Reply:
             first = super().ask(messages, tools, on_text)
             if len(self.told) == 1:
                 return first
-            return Reply("Sorry.", (), first.usage, "stop")
+            return Reply(second, (), first.usage, "stop")
 
-    talk(user, MAY, "I live in Ghent.")
-    done = read(user, MAY, Sorry(json.dumps({"facts": [PLAIN]})[:-2] + ", {"))
-    assert [one.action for one in done.decisions] == ["ADD"]
-    assert waiting(user) == 1
+    talk(user, MAY, "I live in Ghent. I keep bees.")
+    model = Goes(json.dumps({"facts": [PLAIN]})[:-2] + ", {")
+    done = read(user, MAY, model)
+    told = [one.claim.text for one in done.decisions]
+    assert told == [PLAIN["text"]] + [BEES["text"]] * second.count("bees.")
+    assert waiting(user) == waits
+    assert PLAIN["text"] in model.told[1]
 
 
 @pytest.mark.parametrize(("words", "declined", "runs"), [(1, 3, 1), (4_200, 6, 2)])
