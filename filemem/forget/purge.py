@@ -25,7 +25,7 @@ from filemem.forget.delete import version_without
 from filemem.forget.matching import UNREADABLE, is_packed, occurrences, said_in
 from filemem.forget.plan import DeletionPlan
 from filemem.git.command import Git, GitError
-from filemem.git.history import DEPARTURES, History, Place
+from filemem.git.history import DEPARTURES, History
 from filemem.git.repository import (
     Repository,
     find_dot_git,
@@ -200,38 +200,24 @@ Version = tuple[str, str]
 """The path of a file in the repository, and the digest of what it held."""
 
 
-@dataclass(frozen=True)
-class OwnVersions:
-    """The versions of files that are a user's at one of their places.
+def _own_versions(history: History) -> dict[Version, str]:
+    """Return the path in a user's folder of each version that is theirs in git.
 
-    Attributes:
-        prefix: how the paths of their files begin.
-        versions: them, where others had the folder too, before or after; else None.
+    What others have or had in the same folder, too, is not.
     """
-
-    prefix: str
-    versions: frozenset[Version] | None
-
-    def own_path(self, path: str, digest: str) -> str:
-        """Return the path of a version as one of the user's; '' for anybody else's."""
-        is_own = self.versions is None or (path, digest) in self.versions
-        if is_own and path.startswith(self.prefix):
-            return path.removeprefix(self.prefix)
-        return ""
-
-
-def _own_versions(history: History, place: Place) -> OwnVersions:
-    """Return the versions of a user's files at a place."""
-    versions = None
-    if place.others:
-        others = _versions(history.repository, place.folder, place.others)
-        versions = _versions(history.repository, place.folder, place.commits) - others
-    return OwnVersions(f"{place.folder}/".lstrip("/"), versions)
+    own = dict[Version, str]()
+    for place in history.places:
+        prefix = f"{place.folder}/".lstrip("/")
+        found = _versions(history.repository, place.folder, place.commits)
+        found -= _versions(history.repository, place.folder, place.others)
+        for path, digest in found:
+            own[path, digest] = path.removeprefix(prefix)
+    return own
 
 
 def _versions(
     repository: Repository, folder: str, commits: Iterable[str]
-) -> frozenset[Version]:
+) -> set[Version]:
     """Return the versions that commits gave to files in a folder."""
     how = "diff-tree --stdin -r -m -z --root --no-commit-id --no-renames --"
     given = "".join(f"{commit}\n" for commit in commits).encode()
@@ -239,7 +225,7 @@ def _versions(
     found = set[Version]()
     for change, path in zip(told[::2], told[1::2], strict=True):
         found.add((path, change.split(" ")[3]))
-    return frozenset(found)
+    return found
 
 
 # -- in the copy -----------------------------------------------------------------------
@@ -254,7 +240,7 @@ class _Rewriter:
     """
 
     def __init__(self, history: History, plan: DeletionPlan) -> None:
-        self.owned = [_own_versions(history, place) for place in history.places]
+        self.own = _own_versions(history)
         self.commits = set[str]()
         for place in history.places:
             self.commits |= place.commits
@@ -272,11 +258,6 @@ class _Rewriter:
             tag_callback=self.message,
         ).run()
 
-    def own(self, path: str, digest: str) -> str:
-        """Return the path of a version as one of the user's; '' for anybody else's."""
-        found = [owned.own_path(path, digest) for owned in self.owned]
-        return next(filter(None, found), "")
-
     def goes(self, own: str) -> bool:
         """Return whether a file of the user's goes from every commit: also one that is
         there no more and whose name tells what goes."""
@@ -287,7 +268,7 @@ class _Rewriter:
 
     def file(self, path: bytes, mode: bytes, oid: bytes, value: Any) -> tuple[Any, ...]:
         """Return the path, none where the file goes, the mode and the blob."""
-        own = self.own(os.fsdecode(path), os.fsdecode(oid))
+        own = self.own.get((os.fsdecode(path), os.fsdecode(oid)), "")
         if self.goes(own):
             return None, mode, oid
         if own and mode.startswith(b"100"):
@@ -359,9 +340,6 @@ def _own_objects(history: History) -> dict[str, str]:
     repository = history.repository
     own = dict[str, str]()
     for place in history.places:
-        if not place.others:
-            own |= _named_objects(repository, place.folder)
-            continue
         found = _named_objects(repository, place.folder, place.commits)
         others = _named_objects(repository, place.folder, place.others)
         for name in found.keys() - others.keys():

@@ -316,20 +316,6 @@ class History:
         """Return the folders of users that the last commit has and the disk has not."""
         return [name for name in self.missing() if not self._is_taken(name)]
 
-    def left_behind(self) -> dict[str, list[str]]:
-        """Return what of `missing` is this user's, who has left those folders.
-
-        They are of the names before, but for those that somebody has now: of these only
-        that which is left by a rename that was cut off.
-        """
-        unfinished = folder_name(self.folder.renamed_from())
-        found: dict[str, list[str]] = {}
-        for name, paths in self.missing().items():
-            is_left = name in self._noted() and not self._is_taken(name)
-            if is_left or name == unfinished:
-                found[name] = paths
-        return found
-
     def changes(self) -> list[str]:
         """Return the memories and logs that differ from the last commit.
 

@@ -19,6 +19,7 @@ from filemem.git.commits import commit_message
 from filemem.git.history import DELETED, LOGS, RENAMED, History, changes_in
 from filemem.git.repository import MACHINE, Repository
 from filemem.store import files
+from filemem.store.users import folder_name
 from filemem.text.plain import first_few
 
 BEGINS = "Begin to keep these memories in git"
@@ -121,9 +122,11 @@ def recover(history: History) -> None:
             notes.append(note)
         if written:
             trailers = {}
-            for name, paths in history.left_behind().items():
-                trailers[RENAMED] = name  # a new name that was cut off
-                written.update(paths)
+            former = folder_name(history.folder.renamed_from())
+            left = history.missing().get(former)
+            if left:  # by a rename that was cut off
+                trailers[RENAMED] = former
+                written.update(left)
             if history.is_deleted():
                 trailers[DELETED] = history.folder.own_folder
             message = commit_message(RECOVERED, trailers)
