@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any, Self
 
-from filemem import importers, index, jobs, overview
+from filemem import importers, index, jobs, overview, renaming
 from filemem.chat import conversation as chats
 from filemem.chat.listener import Event, Listener, Text
 from filemem.chat.recall import prompt_context
@@ -931,11 +931,11 @@ class Store:
         target = self._files.folder(new)
         if target.renamed_from() == former:
             with target.job_lock(wait):
-                jobs.finish_rename(target, user.now())
+                renaming.finish_rename(target, user.now())
             return self.user(new)
         user = self._existing(old)
         with user._folder.job_lock(wait):
-            jobs.rename(user._folder, target, user.now())
+            renaming.rename(user._folder, target, user.now())
         self._users.pop(former, None)
         return self._users.setdefault(user.name, user)
 

@@ -30,7 +30,7 @@ from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
-from filemem.git.history import DELETED, RENAMED, History
+from filemem.git.history import DELETED, History
 from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
@@ -44,13 +44,13 @@ from filemem.learn.remember import Asked
 from filemem.learn.sessions import Ended
 from filemem.llm.choice import model_of_run
 from filemem.llm.model import Model, ModelError
-from filemem.store import config, files, keys, person, usage
+from filemem.store import config, keys, person, usage
 from filemem.store.facts import page, reference, set_front
-from filemem.store.folder import JOB_WAIT_SECONDS, RENAMING, Folder
+from filemem.store.folder import JOB_WAIT_SECONDS, Folder
 from filemem.store.learned import LearnLog
 from filemem.store.paths import PROFILE, Kind
 from filemem.store.problems import bundle_problems
-from filemem.store.users import StoreFolder, folder_name
+from filemem.store.users import StoreFolder
 from filemem.text.plain import counted, one_line
 from filemem.work import JobDone, Progress, no_progress
 
@@ -303,86 +303,6 @@ def set_profile(folder: Folder, *, aliases: Sequence[str], **wanted: str) -> Non
                 value = reference(listed)
                 change = functools.partial(set_front, PROFILE, key=key, value=value)
                 edit(folder, PROFILE, change)
-
-
-def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
-    """Give a user another name, and commit that.
-
-    The old name becomes one of the person's. What they had not committed waits for
-    them still.
-
-    Args:
-        folder: whose memories.
-        target: where they go.
-        at: the moment that counts as now.
-
-    Raises:
-        Refused: somebody has that name or a key for it, or profile.md cannot be edited.
-    """
-    history = History(folder)
-    if target.exists() or keys.has_key(target.store, target.name):
-        raise _taken(target)
-    with JobRun(folder, "rename", at) as run, folder.locked():
-        set_profile(folder, aliases=sorted({*folder.own_names(), target.name}))
-        paths = [PROFILE, *history.committed()]
-        for path in list(paths):
-            if path not in folder.drafts:
-                paths.append(f"../{target.own_folder}/{path}")
-        _move(folder, target)
-        if history.managed_root == folder.store:
-            former = {RENAMED: folder.own_folder}
-            run.commit("Give a user another name", paths, **former)
-        folder.become(target)
-        _take_over(folder)
-
-
-def _taken(target: Folder) -> Refused:
-    """Return the error of a name that somebody has."""
-    return Refused(f"{one_line(target.name)} is taken; choose another.")
-
-
-def _move(folder: Folder, target: Folder) -> None:
-    """Give a user's folder its new name, with which the keys go.
-
-    Args:
-        folder: whose memories.
-        target: where they go.
-
-    Raises:
-        Refused: somebody has taken the name meanwhile.
-        OSError: the disk refuses; nothing has moved.
-    """
-    note = folder.bookkeeping(RENAMING)
-    files.write(note, folder.name.encode())
-    keys.bind_keys(folder.store, folder.name)
-    try:
-        files.rename_new(folder.root, target.root)
-    except OSError:
-        files.delete(note)
-        if target.exists():
-            raise _taken(target) from None
-        raise
-    files.sync_folder(folder.store)
-
-
-def finish_rename(folder: Folder, at: dt.datetime) -> None:
-    """Finish what gave a user another name, wherever it was cut off.
-
-    Args:
-        folder: the user's, of the new name.
-        at: the moment that counts as now.
-    """
-    with JobRun(folder, "rename", at):  # which commits what was left
-        _take_over(folder)
-
-
-def _take_over(folder: Folder) -> None:
-    """Have what is kept outside of the folder be that of the new name, too."""
-    former = folder.renamed_from()
-    person.move(os.path.join(folder.store, folder_name(former)), folder.root)
-    folder.note_names([folder.name, former, *folder.names()])
-    with contextlib.suppress(NotFound):  # from here on no call finishes it
-        files.delete(folder.bookkeeping(RENAMING))
 
 
 def accept(
