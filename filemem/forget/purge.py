@@ -48,7 +48,9 @@ _FETCH = (
     "fetch --quiet --force --no-tags --update-head-ok --no-write-fetch-head"
     " --no-auto-maintenance --prune"
 )
-STILL_THERE = "Git's history still has it; filemem forget --purge-history removes it."
+_STILL_THERE = (
+    "Git's history still has it; filemem forget {}--purge-history removes it."
+)
 _EXPIRE = "reflog expire --expire=now --expire-unreachable=now --all"
 _MISSING = (
     "Git still has the folder {0}, which is no longer there: if it was this user's by"
@@ -98,7 +100,10 @@ def remembers(history: History, plan: DeletionPlan) -> list[str]:
     try:
         told = told_of_places(history)
         if search(history, plan):
-            return [STILL_THERE, *told]
+            whose = ""
+            if plan.whole_user:
+                whose = f"--whole-user {one_line(history.folder.name)} "
+            return [_STILL_THERE.format(whose), *told]
         if plan.whole_user:
             told += map(_MISSING.format, history.missing_users())
         return told

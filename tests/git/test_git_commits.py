@@ -474,7 +474,8 @@ def test_a_folder_renamed_by_hand_is_not_proven_gone_while_git_has_it(
         git(mara.store, "commit", "--quiet", "--message", "By hand")
     *left, last = Store(mara.store).delete("lind").left
     assert last.startswith("Git ") and "the folder mara" in last
-    still = "Git's history still has it; filemem forget --purge-history removes it."
+    remedy = "filemem forget --whole-user lind --purge-history removes it."
+    still = f"Git's history still has it; {remedy}"
     assert left == [still] * is_noted
 
 
