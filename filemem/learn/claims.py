@@ -3,8 +3,8 @@
 Code checks form, not language. A claim cites turns that were shown and quotes a few of
 their words; it holds no secret; it changes only a memory that was shown; a wish on how
 the assistant should behave stands in a turn of the person's own. What has not its form
-is told and waits for the person. A number or a name that stands nowhere in what the
-model was shown lowers confidence, and refuses nothing.
+is told and waits for the person. A number or a linked name that stands nowhere in what
+the model was shown lowers confidence, and refuses nothing.
 """
 
 import datetime as dt

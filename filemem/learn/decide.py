@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Self
 
@@ -274,6 +275,10 @@ class KnownMemories:
         is_one = len(targets) == 1 and bool(targets[0].sources)
         if is_update and is_one and self.is_ours(targets[0]):
             return Decision(Action.UPDATE, targets[0].path, claim)
+        if is_update:
+            for target in endable:
+                words = facts.linked_as(target.statement, claim.text)
+                claim = replace(claim, text=words)
         path = facts.name(claim.kind, claim.text, claim.day, self._owner)
         action = Action.SUPERSEDE if ended else Action.ADD
         return Decision(action, path, claim, replaces=ended)

@@ -1,7 +1,6 @@
 """Decisions carried out: files written, changed, superseded, and noted in the log."""
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,6 @@ from filemem.store.folder import Folder
 from filemem.store.learned import LearnLog, wrote
 from filemem.store.memory import Memory
 from filemem.store.paths import DISTILLED, archived, kind_of, live
-from filemem.text.plain import LINK
 
 MAX_SOURCES = 20  # that a memory names; what is told more often is certain enough
 
@@ -240,24 +238,4 @@ def rewritten(memory: Memory, decision: Decision) -> str:
     for key, value in claim.front.items():
         if value and not (is_asked_for and key == "importance"):
             front[key] = value
-    return page(memory.kind, _linked_as(memory.statement, claim.text), front)
-
-
-def _linked_as(before: str, text: str) -> str:
-    """Return a text with the names linked that were so before.
-
-    Args:
-        before: with links, such as `[[Porto]]`.
-        text: whose first mention of each name becomes a link; one that has links of its
-            own stays as it is.
-    """
-    if LINK.search(text):
-        return text
-    for link in LINK.finditer(before):
-        name = re.escape(link[2] or link[1])
-        # Not within another word, nor within a link that was made before.
-        alone = rf"(?<![\w\[]){name}(?![\w\]|])"
-        place = re.search(alone, text, re.ASCII)
-        if place:
-            text = text[: place.start()] + link[0] + text[place.end() :]
-    return text
+    return page(memory.kind, facts.linked_as(memory.statement, claim.text), front)

@@ -121,3 +121,23 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
     if ended and ended <= until:
         return data
     return set_front(path, data, "valid_until", str(until))
+
+
+def linked_as(before: str, text: str) -> str:
+    """Return a text with the names linked that were so before.
+
+    Args:
+        before: with links, such as `[[Porto]]`.
+        text: whose first mention of each name becomes a link; one that has links of its
+            own stays as it is.
+    """
+    if LINK.search(text):
+        return text
+    for link in LINK.finditer(before):
+        name = re.escape(link[2] or link[1])
+        # Not within another word, nor within a link that was made before.
+        alone = rf"(?<![\w\[]){name}(?![\w\]|])"
+        place = re.search(alone, text, re.ASCII)
+        if place:
+            text = text[: place.start()] + link[0] + text[place.end() :]
+    return text

@@ -893,6 +893,10 @@ def test_an_update_keeps_the_links_of_what_it_updates(user: Folder) -> None:
     [path] = facts(user)
     linked = "Nora plays [[cricket]] with [[Tom Hardy|Tom]] on Tomsday.\n"
     assert user.memory(path).text.endswith(linked)
+    remember(user, "Sees [[Bryan Cole]] in [[Hyde Park]].", MAY)
+    moved = note("Nora sees Bryan Cole in Ely.", "in Ely", update="Bryan")
+    told = kept(user, JUNE, "I see him in Ely.", moved)
+    assert told == ["Nora sees [[Bryan Cole]] in Ely."]
 
 
 def test_what_a_person_asked_for_keeps_its_weight_and_its_keys(user: Folder) -> None:
