@@ -50,6 +50,7 @@ def fit(messages: Messages, path: str, kept: list[Passage], room_tokens: int) ->
         room_tokens: how many tokens the model sees, instructions aside.
     """
     sent = _turns(messages)
+    kept = _up_to(kept, sent)
     turns = kept or sent
     not_sent = turns[: max(0, len(turns) - len(sent))]
     sized = [*not_sent]
@@ -81,6 +82,17 @@ def fit(messages: Messages, path: str, kept: list[Passage], room_tokens: int) ->
         gone=turns[:first],
         current=current,
     )
+
+
+def _up_to(kept: list[Passage], sent: list[Passage]) -> list[Passage]:
+    """Return the kept turns up to the last that was sent.
+
+    A client that asks for another answer leaves the one before out.
+    """
+    texts = [turn.text for turn in kept]
+    while texts and sent and texts[-1] != sent[-1].text:
+        texts.pop()
+    return kept[: len(texts)] or kept
 
 
 def _turns(messages: Messages) -> list[Passage]:

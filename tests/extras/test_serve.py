@@ -322,6 +322,10 @@ def test_a_history_longer_than_the_window_goes_on_with_its_summary(
     assert len(newest) > 4 and newest == chat[-len(newest) :]
     [turns] = served.said()
     assert turns == [*chat, "So?", "Noted."]
+    told = len(summaries_asked(served))
+    ask(served.client(), *chat, "So?", stream=stream, **how)
+    assert last_sent(served)[1:-1] == sent[1:-1]
+    assert len(summaries_asked(served)) == told
 
     called = calls(("weather", {"city": "Braga"})).message
     loop: Any = [
