@@ -35,6 +35,8 @@ def rename(folder: Folder, target: Folder, at: dt.datetime) -> None:
     if target.exists() or keys.has_key(target.store, target.name):
         raise _taken(target)
     with JobRun(folder, "rename", at) as run, folder.locked():
+        if folder.renamed_from():  # by a rename that was cut off
+            _take_over(folder)
         set_profile(folder, aliases=sorted({*folder.own_names(), target.name}))
         paths = [PROFILE, *history.committed()]
         for path in list(paths):

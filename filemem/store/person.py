@@ -96,7 +96,7 @@ def forget(place: str) -> None:
 def move(place: str, target: str) -> None:
     """Keep what is kept about a folder under its new name; raise as `keep`."""
     facts = entry_of(place)
-    if facts:
+    if facts and place != target:
         keep(target, **facts)
         forget(place)
 

@@ -32,6 +32,7 @@ from filemem.git.job_frame import RECOVERED, JobFrame, recover
 from filemem.git.setup import set_up
 from filemem.jobs import JobRun, forget
 from filemem.learn.remember import remember
+from filemem.store import person
 from filemem.store.folder import BOOKKEEPING, Folder
 from filemem.store.keys import add_key, find_user
 from filemem.store.learned import LOG_NAME
@@ -490,6 +491,24 @@ def test_what_git_has_by_a_name_that_another_has_now_is_named(tmp_path: Path) ->
     assert "(git log -- mara)" in left
 
 
+def cut_off(here: Store, limit: int) -> int:
+    """Give mara another name in a process that is killed; return its exit code.
+
+    Args:
+        here: the store.
+        limit: the change before which it is killed, counted from 1.
+    """
+    child = os.fork()
+    if not child:
+        arm(limit)
+        here.rename("mara", "lind")
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for lock in Path(here.root, ".git").rglob("*.lock"):
+        lock.unlink()
+    return status
+
+
 @pytest.mark.parametrize("has_newcomer", [False, True])
 def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
     tmp_path: Path,
@@ -503,14 +522,7 @@ def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
         mara = store(tmp_path / str(limit))
         here = Store(mara.store)
         key = add_key(here.root, "mara", START.date())
-        child = os.fork()
-        if not child:
-            arm(limit)
-            here.rename("mara", "lind")
-            os._exit(0)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        for lock in Path(mara.store, ".git").rglob("*.lock"):
-            lock.unlink()
+        status = cut_off(here, limit)
         [name] = here.users()
         assert find_user(here.root, key) == name, limit
         is_taken = has_newcomer and name == "lind"
@@ -534,6 +546,31 @@ def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
                 new.as_of(START)
         assert here.users() == ["lind", "mara"][: 1 + is_taken]
         assert here.delete("lind").left
+        if not status:
+            break
+    assert limit > 10
+
+
+def test_a_name_that_is_given_after_one_that_was_cut_off_goes_with_all_of_theirs(
+    tmp_path: Path,
+) -> None:
+    """Whoever takes the first name gets no key, memory or trust of theirs."""
+    for limit in itertools.count(1, 6):
+        here = Store(store(tmp_path / str(limit)).store)
+        key = add_key(here.root, "mara", START.date())
+        person.note_begun(f"{here.root}/mara")
+        status = cut_off(here, limit)
+        [name] = here.users()
+        ida = here.rename(name, "ida")
+        new = here.user("mara")
+        new.remember("Keeps bees.")
+        assert find_user(here.root, key) == "ida", limit
+        assert person.has_begun(f"{here.root}/ida"), limit
+        assert not person.has_begun(f"{here.root}/mara"), limit
+        with pytest.raises(NotFound):
+            new.as_of(START)
+        assert ida.as_of(START).open_file(FACT).text
+        assert git(here.root, "status", "--short") == "", limit
         if not status:
             break
     assert limit > 10
