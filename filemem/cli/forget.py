@@ -169,9 +169,11 @@ def _carry_out(
     Returns:
         The exit code: 1 where something still says it, or may.
     """
+    history = History(user, tuple(user.names()), whole=plan.whole_user)
     if how["purges"]:
         say_dim("Rewriting the history …")
-    history = History(user, tuple(user.names()), whole=plan.whole_user)
+        if not _has_own_git(user):
+            history = history.before_purge()
     done = jobs.forget(user, plan, call.now, purges=how["purges"])
     said = [*done.said, *done.facts["rewritten"]]
     held = list[str]()

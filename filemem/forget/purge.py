@@ -247,8 +247,11 @@ class _Rewriter:
     def __init__(self, history: History, plan: DeletionPlan) -> None:
         self.own = _own_versions(history)
         self.commits = set[str]()
+        self.folders: tuple[bytes, ...] = ()  # as the paths of files begin in them
         for place in history.places:
             self.commits |= place.commits
+            folder = f"{place.folder}/".lstrip("/")
+            self.folders += (os.fsencode(folder),)
         self.plan = plan
         self.paths = frozenset(map(live, history.folder.paths()))
 
@@ -286,8 +289,32 @@ class _Rewriter:
     def commit(self, commit: Any, _: Any) -> None:
         """Clear a commit's message, unless it changes only what others have."""
         is_own = os.fsdecode(commit.original_id) in self.commits
+        if is_own and self.plan.whole_user:
+            self._clear(commit)
         if is_own or not commit.file_changes:
             self.message(commit, _)
+
+    def _clear(self, commit: Any) -> None:
+        """Leave of a message of a user who goes whole only whose the folder was.
+
+        Their commit may stay, with a version of a file that others have, too. Of one
+        that also changes what lies elsewhere the message stays.
+
+        Args:
+            commit: one of the user's.
+        """
+        for change in commit.file_changes:
+            if not change.filename.startswith(self.folders):
+                return
+        message = os.fsdecode(commit.message)
+        lines = [FORGOTTEN, ""]
+        for line in message.split("\n"):
+            key = line.partition(": ")[0]
+            if key in DEPARTURES:
+                lines.append(line)
+        lines.append("")
+        cleared = "\n".join(lines)
+        commit.message = os.fsencode(cleared)
 
     def message(self, one: Any, _: Any) -> None:
         """Clear the message of a commit or a tag of the lines that say it."""

@@ -89,8 +89,8 @@ class History:
 
     Attributes:
         folder: the user's.
-        names: those that the user has had; None for what the bookkeeping says, which
-            goes when the user is deleted.
+        names: those that the user has had and no commit may tell of; None for what the
+            bookkeeping says, which goes when the user is deleted.
         whole: the user is to go whole.
     """
 
@@ -125,13 +125,11 @@ class History:
         Where nobody has it, or the user goes whole, it is that of those who were
         deleted under the name, too.
         """
-        own = self._place(self.prefix)
-        if self.folder.exists() and not self.whole:
-            return own
-        strangers = own.strangers
-        for departure in self.deletions():
-            strangers &= self._place(own.folder, departure.commit).strangers
-        return replace(own, strangers=strangers)
+        stays = [self._place(self.prefix)]
+        if self.whole or not self.folder.exists():
+            for departure in self.deletions():
+                stays.append(self._place(self.prefix, departure.commit))
+        return _merged(stays)[0]
 
     def deletions(self) -> list[Departure]:
         """Return how users who had the folder of now were deleted."""
@@ -142,14 +140,23 @@ class History:
     def places(self) -> list[Place]:
         """The places in the repository that are or were the user's, that of now first.
 
-        Those before it are told by the commits that gave the user a new name, else by
-        the user's bookkeeping: a person renames a folder without such a commit.
+        Each folder is one, however often the user came back to it.
+        """
+        return _merged(self.stays)
+
+    @functools.cached_property
+    def stays(self) -> list[Place]:
+        """The places of the user, once for each time that they had the folder.
+
+        That of now is the first. Those before it are told by the commits that gave the
+        user a new name, else by the user's bookkeeping: a person renames a folder
+        without such a commit.
         """
         return self._told + [place for place in self.by_hand if not place.others]
 
     @functools.cached_property
     def _told(self) -> list[Place]:
-        """The places of which commits tell."""
+        """The stays of which commits tell."""
         places = [self.own_place]
         for place in places:  # which grows meanwhile
             for departure in self._departures(place.folder):
@@ -176,6 +183,11 @@ class History:
             if former.folder not in known and former.changing:
                 found.append(former)
         return found
+
+    def before_purge(self) -> "History":
+        """Return what tells of the user once the commits that do are rewritten."""
+        folders = [os.path.basename(place.folder) for place in self.by_hand]
+        return replace(self, names=tuple(map(name_of_folder, folders)))
 
     def _noted(self) -> list[str]:
         """Return the names that the user's folder had, as the bookkeeping says."""
@@ -339,6 +351,16 @@ class History:
         remedy = "git checkout -- PATH brings it back, git commit -a lets it go"
         gone = [path for path in changes if not self.is_on_disk(path)]
         return [Problem(path, 1, what, remedy) for path in gone]
+
+
+def _merged(stays: Iterable[Place]) -> list[Place]:
+    """Return each folder once, as the user's in all their stays there."""
+    places = dict[str, Place]()
+    for stay in stays:
+        known = places.get(stay.folder, stay)
+        strangers = known.strangers & stay.strangers
+        places[stay.folder] = replace(stay, strangers=strangers)
+    return list(places.values())
 
 
 def changes_in(repository: Repository, folder: str) -> list[str]:

@@ -50,7 +50,7 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     end = end.astimezone()
     before = f"--before={end.isoformat(timespec='seconds')}"
     found = []
-    for place in history.places:
+    for place in history.stays:
         inside = pathspec(place.folder)
         last = read_commits(repository, "-1", "--first-parent", before, "--", inside)
         found = [one for one in last if one.commit not in place.strangers]

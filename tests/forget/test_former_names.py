@@ -129,6 +129,20 @@ def test_who_was_renamed_goes_from_git_and_whoever_has_the_name_now_stays(
     assert len([*newcomer.memories()]) == 1
 
 
+def test_of_who_goes_no_message_stays_with_what_two_have_alike(
+    tmp_path: Path,
+) -> None:
+    """Such as a log of the same day of use, which is the other's still."""
+    here = first_mara(tmp_path / "store")
+    here.user("ann").remember("Has sold the bicycle.")
+    ida = here.rename("ann", "ida")._folder
+    here.user("ann").remember(THEIRS)
+    purge(ida, "--whole-user", "ida")
+    assert saying(ida, "sold the bicycle") == []
+    assert THEIRS in log(ida)
+    assert CAT in log(ida)
+
+
 def test_words_go_from_the_versions_of_one_and_not_of_the_other(
     newcomer: User,
     lind: Folder,
@@ -173,6 +187,63 @@ def test_who_has_gone_on_to_another_name_loses_nothing_by_the_one_before(
     )
     assert done.output == "Nothing was found.\n"
     assert old_memories(lind)
+
+
+# -- of one who comes back to a name ---------------------------------------------------
+
+
+def named(here: Store, *names: str) -> Folder:
+    """Give mara one name after the other, and return the folder that they have then.
+
+    Args:
+        here: the store.
+        names: in their order.
+    """
+    user = here.user("mara")
+    for name in names:
+        user = here.rename(user.name, name)
+    return user._folder
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["lind", "mara"],
+        ["lind", "mara", "lind", "ida"],
+    ],
+)
+def test_who_has_come_back_to_a_name_goes_from_git(
+    tmp_path: Path,
+    names: list[str],
+) -> None:
+    """By words and whole, of each time that they had it."""
+    user = named(first_mara(tmp_path / "store"), *names)
+    purge(user, "--about", WORD)
+    assert saying(user, SAW) == []
+    assert CAT in log(user)
+    purge(user, "--whole-user", names[-1])
+    assert saying(user, CAT) == []
+
+
+def test_whoever_had_a_name_between_keeps_theirs_as_its_first_goes(
+    tmp_path: Path,
+) -> None:
+    """The first is found at each of their times, and says nothing in git then."""
+    here = first_mara(tmp_path / "store")
+    named(here, "lind")
+    here.user("mara").remember(THEIRS)
+    named(here, "ida")
+    mara = here.rename("lind", "mara")
+    assert old_memories(mara)
+    mara.remember("Keeps the jar.")
+    lind = here.rename("mara", "lind")._folder
+    purge(lind, "--whole-user", "lind")
+    for words in (CAT, SAW, "Keeps the jar.", "The jar"):
+        assert saying(lind, words) == []
+    ida = here.user("ida")
+    assert THEIRS in log(ida._folder)
+    with pytest.raises(NotFound):
+        ida.as_of(EARLIER)
 
 
 # -- of one who was deleted ------------------------------------------------------------
