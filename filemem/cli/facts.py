@@ -224,6 +224,7 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
     Example: filemem edit profile.md"""
     user = call.the_user()
     with jobs.JobRun(user, "edit", call.now, exclusive=False) as run:
+        is_new = not os.path.lexists(user.absolute(PROFILE))
         where, line = _place(call, user, " ".join(path))
         user.read(where, 1)  # refuses a device, say, on which an editor could hang
         before = user.read(where)
@@ -233,7 +234,7 @@ def edit_command(call: Context, path: tuple[str, ...]) -> Output:
         click.edit(filename=user.absolute(where), editor=editor)
         note_use(user, call.now.date())
         after = user.read(where)
-        if after != before:
+        if after != before or (is_new and where == PROFILE):
             say_dim(*run.commit(f"Edit {where}", [where]))
     problems = faults(user, parse(where, after))
     yield from map(str, problems)

@@ -14,6 +14,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _TRAILING_COMMA = re.compile(r",\s*(?=[}\]])")
 _SIGN = re.compile(
     r"""(?P<escape>\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))
+    | \\(?P<apostrophe>')
     | (?P<stray>\\)
     | (?P<before>(?:\A|[{\[,:])\s*)? " (?P<after>(?=\s*(?:[,:}\]]|\Z)))?""",
     re.VERBOSE | re.DOTALL,
@@ -98,7 +99,10 @@ def _value(text: str, at: int) -> _Value | None:
 
 
 def _put_right(match: re.Match[str]) -> str:
-    """Escape a stray backslash, and a quotation mark within a text."""
+    """Escape a stray backslash, and a quotation mark within a text; an apostrophe needs
+    none."""
+    if match["apostrophe"]:
+        return "'"
     if match["stray"]:
         return r"\\"
     if match["escape"] or match["before"] is not None or match["after"] is not None:

@@ -258,6 +258,10 @@ def test_an_edit_by_command_is_a_commit_that_can_be_undone(mara: Folder) -> None
     assert profile.read_text() == before
     write(mara, "profile.md", "three\n")
     assert "not committed with this" in edited("profile.md", "s/three/drei/")
+    git(where, "rm", "-qf", profile)
+    git(where, "commit", "-qm", "By hand")
+    edited("profile.md", "s/none/one/")
+    assert git(where, "log", "-1", "--format=%s") == "Edit profile.md"
 
 
 def test_the_commands_answer_in_words(mara: Folder) -> None:

@@ -393,6 +393,13 @@ def test_json_with_slips_is_read_as_it_was_meant(user: Folder, answer: str) -> N
     assert "ADD" in [one.action for one in done.decisions]
 
 
+def test_an_escaped_apostrophe_is_an_apostrophe(user: Folder) -> None:
+    talk(user, MAY, "I live in Ghent.")
+    fact = json.dumps(PLAIN).replace("Nora lives", r"Nora\'s home is")
+    [done] = read(user, MAY, Says(f'{{"facts": [{fact}]}}')).decisions
+    assert done.claim.text == "Nora's home is in Ghent."
+
+
 @pytest.mark.parametrize(
     "answer",
     ["{}", "```json\n{}\n```", '{"forget": [{"asked": "1:7", "lines": ["1:7"]}]}'],
