@@ -30,7 +30,7 @@ from filemem.forget import delete, purge
 from filemem.forget.plan import DeletionPlan, plan_deletion, split_place
 from filemem.forget.summaries import apply_compaction, plan_compaction
 from filemem.forget.sweep import Large, apply_sweep, plan_sweep, restore_memories
-from filemem.git.history import DELETED, History
+from filemem.git.history import DELETED, LOGS, History
 from filemem.git.job_frame import JobFrame
 from filemem.importers import ImportReport, import_file
 from filemem.index import vectors
@@ -136,14 +136,17 @@ def remembered(
         source: who else asked for it, for the commit.
         with_secrets: keep secrets.
     """
+    if not facts:
+        return Applied()
     with JobRun(folder, "remember", at, exclusive=False) as run:
         done = keeping.remember_all(folder, facts, at, with_secrets=with_secrets)
-        if facts:
-            usage.note_use(folder, at.date())
+        usage.note_use(folder, at.date())
         subject = f"Remember {len(facts)} facts"
         if len(facts) == 1:
             subject = f"Remember: {done.decisions[0].claim.text}"
-        return done.with_notes(run.commit(subject, done.paths, Source=source))
+        # What was known already may have got a further id, which is in a log.
+        paths = [*LOGS, *done.paths]
+        return done.with_notes(run.commit(subject, paths, Source=source))
 
 
 def read_conversations(

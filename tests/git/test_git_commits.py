@@ -338,6 +338,14 @@ def test_what_a_person_commits_meanwhile_stays_on_the_branch(
     )
 
 
+def test_a_further_id_of_what_is_known_is_committed(tmp_path: Path) -> None:
+    where = tmp_path / "store"
+    mara = User(store(where))
+    mara.remember_all(["Has a boat."])
+    mara.remember_all([{"text": "Has a boat!", "id": "m1"}])
+    assert not git(where, "status", "--short")
+
+
 def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     """Twenty facts at once, each in a commit of its own."""
     where = tmp_path / "store"
