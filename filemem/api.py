@@ -389,14 +389,15 @@ class User:
     def remember_all(
         self, facts: Iterable[str | Mapping[str, Any]], *, today: dt.date | None = None
     ) -> list[str]:
-        """Keep many facts in one pass, and return the path of each.
+        """Keep many facts in one pass, and return the path of each, '' if it is gone.
 
         Args:
             facts: each a text, or a mapping with `text` and what else `remember` takes,
                 `day` (of the fact), `id` (of another program's: the same text is not
                 kept again, though it may be edited or forgotten since; another one
-                supersedes that fact, unless it was pinned or forgotten) and `metadata`
-                (further keys of the front matter).
+                supersedes that fact, unless it was pinned or forgotten or another id
+                tells it; the last of one id counts) and `metadata` (further keys of the
+                front matter).
             today: the day of facts that have none.
 
         Raises:

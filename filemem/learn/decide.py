@@ -21,6 +21,7 @@ from filemem.learn.sessions import display
 from filemem.search import validity
 from filemem.store import facts
 from filemem.store.facts import plain
+from filemem.store.fields import texts
 from filemem.store.folder import Folder, Stat
 from filemem.store.learned import LearnLog
 from filemem.store.memory import Memory
@@ -166,19 +167,57 @@ class KnownMemories:
         lines = []
         for one in decisions:
             origins = one.claim.origins
-            if one.action is not Action.NOOP:
+            if one.action is not Action.NOOP or not one.path:
                 continue
             if origins and not self._log.made_of(origins):
                 line = {"known": live(one.path), "from": origins}
                 lines.append(line)
         self._log.add(lines)
 
-    def outdated(self, claim: Claim) -> str:
+    def outdated(self, claim: Claim) -> list[str]:
         """Return the path of what the same id of another program told last.
 
-        Empty where that was the same, or nothing.
+        Behind it is what has superseded that, and so on.
+
+        Args:
+            claim: what is told now.
+
+        Returns:
+            Live paths; the last one may be gone. None where the same was told last, or
+            nothing.
         """
-        return self._log.outdated(claim.origins)
+        paths: list[str] = []
+        path = self._log.outdated(claim.origins)
+        while path and path not in paths:
+            paths.append(path)
+            memory = self.folder.find(path)
+            path = ""
+            if memory:
+                path = live(str(memory.metadata.get("superseded_by", "")))
+        return paths
+
+    def is_said(self, paths: Iterable[str], claim: Claim) -> bool:
+        """Tell whether another id than a claim's told one of some memories last.
+
+        Args:
+            paths: of the memories, live.
+            claim: what is told now.
+        """
+        return any(self._log.is_said(path, claim.origins) for path in paths)
+
+    def unfinished(self, path: str) -> list[str]:
+        """Return what a memory supersedes that a killed run has written.
+
+        Args:
+            path: of the memory.
+
+        Returns:
+            Live paths; none where its writer came to an end.
+        """
+        memory = self.read(path)
+        if memory is None or live(path) in self._log.written:
+            return []
+        return [*map(live, texts(memory.front.get("supersedes")))]
 
     def is_ours(self, memory: Memory) -> bool:
         """Tell whether a memory is just as the program left it."""

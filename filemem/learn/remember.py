@@ -46,9 +46,11 @@ class Asked:
         source: `path:line` of the turn that says it, if it was said in a conversation.
         replaces: the path of a fact that it supersedes, as does a fact that says it
             already.
-        id: by which another program knows it. The text that came last under it is not
-            kept again; another one supersedes that fact, or what a person made of it,
-            unless they have pinned it, and stays away where they have deleted it.
+        id: by which another program knows it; of a list the last text counts. What came
+            last under it is not kept again; another text supersedes that fact, or what
+            a person made of it, unless they have pinned it or another id still tells
+            it. It stays away where they have deleted that, or given its file another
+            name.
         metadata: further keys of its front matter; those of filemem's own are left out.
     """
 
@@ -94,7 +96,7 @@ def remember_all(
     gate = Gate(user, with_secrets=with_secrets)
     log = LearnLog.of(user)
     writer = Writer(user, log, at)
-    listed = list(facts)
+    listed = _as_told_last(list(facts))
     notes: list[str] = []
     for start in range(0, len(listed), AT_ONCE):
         claims: list[Claim] = []
@@ -102,7 +104,7 @@ def remember_all(
             for asked in listed[start : start + AT_ONCE]:
                 claims.append(_claim(gate, asked, at.date(), notes))
         finally:  # what comes before a mistake is kept
-            for together in _apart(claims):
+            for together in _apart(log, claims):
                 if writer.done.decisions:
                     user.require()  # who is deleted meanwhile does not begin anew
                 with user.locked():
@@ -112,15 +114,27 @@ def remember_all(
     return writer.done.with_notes(notes)
 
 
-def _apart(claims: list[Claim]) -> Iterator[list[Claim]]:
+def _as_told_last(facts: list[Asked]) -> list[Asked]:
+    """Return facts with the last one of an id in the place of each that has it.
+
+    Args:
+        facts: in the order in which they are told.
+    """
+    last = {asked.id: asked for asked in facts if asked.id}
+    return [last.get(asked.id, asked) for asked in facts]
+
+
+def _apart(log: LearnLog, claims: list[Claim]) -> Iterator[list[Claim]]:
     """Yield claims in groups, in which each may be decided about before any is kept.
 
-    What replaces a memory is alone, and no two of a group say the same or have one id.
+    What replaces a memory is alone, and no two of a group say the same, have one id or
+    change by their ids what one memory says.
     """
     together: list[Claim] = []
     said: set[object] = set()
     for claim in claims:
-        says = {letters(claim.text), *dict(claim.origins)}
+        ends = log.outdated(claim.origins) or claim.text
+        says = {letters(claim.text), ends, *dict(claim.origins)}
         is_apart = claim.targets or not said.isdisjoint(says)
         if together and (is_apart or together[-1].targets):
             yield together
@@ -154,7 +168,7 @@ def _keep(known: KnownMemories, writer: Writer, claims: list[Claim]) -> None:
 def _decide(known: KnownMemories, claim: Claim, today: dt.date) -> Decision:
     """Decide about a claim, which takes the place of what had its id.
 
-    Where a person has deleted that, there is nothing to do.
+    Where a person has deleted that, there is nothing to do, and no path.
 
     Args:
         known: the memories.
@@ -162,19 +176,32 @@ def _decide(known: KnownMemories, claim: Claim, today: dt.date) -> Decision:
         today: the day on which that is said, whatever its own.
     """
     decision = known.decide(claim)
-    ended = list(decision.replaces)
-    if _exists(known, decision.path):
-        # A killed run may have kept it, and not have superseded anything yet.
-        ended += map(live, claim.targets)
     before = known.outdated(claim)
-    if before:
-        if not _exists(known, before):
-            reason = f"{before} was deleted"
-            return Decision(Action.NOOP, before, claim, reason)
-        old = known.read(before)
-        if old and known.may_end(old, today):
-            ended.append(live(before))
+    lasting = before[-1:]
+    if decision.action not in NEW:
+        lasting.append(decision.path)
+    if not all(_exists(known, path) for path in lasting):
+        return Decision(Action.NOOP, "", claim, "it was deleted")
+    ended = [*decision.replaces, *map(live, claim.targets)]
+    for path in lasting:
+        ended += known.unfinished(path)
+    if before and not known.is_said(before, claim):
+        ended += _endable(known, before[-1], today)
     return _ending(decision, ended)
+
+
+def _endable(known: KnownMemories, path: str, today: dt.date) -> list[str]:
+    """Return the live path of a memory if it may be superseded.
+
+    Args:
+        known: the memories.
+        path: of one, which may be pinned, or superseded by now.
+        today: the day on which another text is said.
+    """
+    old = known.read(path)
+    if old is None or not known.may_end(old, today):
+        return []
+    return [live(path)]
 
 
 def _exists(known: KnownMemories, path: str) -> bool:

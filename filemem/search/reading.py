@@ -258,7 +258,7 @@ def _note(entry: IndexedFile, successor: IndexedFile | None, today: dt.date) -> 
         state = validity.fate(entry.particulars)
     elif confidence < validity.CERTAIN:
         state = f"doubtful: confidence {confidence:g}"
-    held = validity.held_note(entry.particulars)
+    held = validity.held_note(entry.particulars, entry.date)
     return f"{state}  {held}".strip()
 
 

@@ -2,10 +2,12 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from filemem.store.fields import texts
 from filemem.store.folder import Folder
+from filemem.store.memory import Memory
 from filemem.store.passages import FORGOTTEN
 from filemem.store.paths import when_of
 from filemem.text.dayrange import DayRange
@@ -42,16 +44,21 @@ def _held(front: Mapping[str, Any], own_day: int) -> DayRange:
     last = LAST_DAY
     if not _day(front, "day"):
         last = _day(front, "valid_until") or LAST_DAY
-    replaced_by = front.get("superseded_by")
-    if replaced_by:
-        when = when_of(str(replaced_by))
-        if when:
-            last = min(last, when.date.toordinal() - 1)
+    if front.get("superseded_by"):
+        replaced = _replaced(front)
+        if replaced:
+            last = min(last, replaced - 1)
         elif last == LAST_DAY:
             last = FIRST_DAY - 1  # nobody knows when it ended
     elif fate(front):
         last = FIRST_DAY
     return DayRange(first, last)
+
+
+def _replaced(front: Mapping[str, Any]) -> int:
+    """Return the day of what replaced a memory, as an ordinal; 0 if it has none."""
+    when = when_of(str(front.get("superseded_by", "")))
+    return when.date.toordinal() if when else 0
 
 
 def tells_of(entry: "IndexedFile", days: Iterable[DayRange]) -> bool:
@@ -106,24 +113,34 @@ def fate(front: Mapping[str, Any]) -> str:
     return str(front.get("status", ""))
 
 
-def held_note(front: Mapping[str, Any]) -> str:
+def held_note(front: Mapping[str, Any], own_day: int) -> str:
     """Say in a heading's words when a memory holds; '' if that is not known.
 
-    Of an event these are its days, and never the one on which it was moved.
+    Of an event these are its days, and never the one on which it was moved. What was
+    replaced held on its own day at least.
 
     Args:
         front: the well-formed values of its front matter.
+        own_day: of its file, as an ordinal; 0 if it has none.
     """
     event = event_days(front)
     if event:
         return f"event of {_dates(event)}"
     held = _held(front, own_day=0)
+    if held.last == _replaced(front) - 1:
+        held = replace(held, last=max(held.last, own_day))
     if not FIRST_DAY < held.last < LAST_DAY:
         since = front.get("valid_from")
         return f"holds from {since}" if since else ""
     if "valid_from" in front:
         return f"held {_dates(held)}"
     return f"until {dt.date.fromordinal(held.last)}"
+
+
+def memory_note(memory: Memory) -> str:
+    """Say the same of a memory as it is on disk."""
+    own_day = memory.date.toordinal() if memory.date else 0
+    return held_note(memory.metadata, own_day)
 
 
 def _dates(days: DayRange) -> str:
@@ -140,7 +157,7 @@ def replaced_note(folder: Folder, front: Mapping[str, Any]) -> str:
     if text in ("", FORGOTTEN):
         return ""
     words = one_line(text, REPLACED_CHARS)
-    return f'replaced "{words}" {held_note(older.metadata)}'.strip()
+    return f'replaced "{words}" {memory_note(older)}'.strip()
 
 
 def _day(front: Mapping[str, Any], key: str) -> int:

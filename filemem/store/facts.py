@@ -107,7 +107,7 @@ def with_body(path: str, data: bytes, text: str) -> bytes:
 
 
 def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
-    """Return the memory with what replaced it, and since when.
+    """Return the memory with what replaced it, and since when: its own day at least.
 
     Raises:
         ValueError: that cannot be set.
@@ -118,6 +118,7 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
         if "status" not in memory.front:
             data = set_front(path, data, "status", "deprecated")
     ended = memory.metadata.get("valid_until")
+    until = max(until, memory.date or until)
     if ended and ended <= until:
         return data
     return set_front(path, data, "valid_until", str(until))

@@ -52,6 +52,8 @@ OTHER_FORMS = (ValueError, TypeError, LookupError, AttributeError)
 
 Note = Callable[[list[str]], None]
 """Logs the paths that new memories are about to have."""
+Noted = dict[str, Any]
+"""A line of the log that notes one, with its path under a key of `NOTING`."""
 
 
 class Stat(NamedTuple):
@@ -625,32 +627,44 @@ class Folder:
                     with contextlib.suppress(FilememError, OSError):
                         self._finish(entry, noted)
 
-    def _finish(self, entry: "os.DirEntry[str]", noted: Mapping[str, str]) -> None:
+    def _finish(self, entry: "os.DirEntry[str]", noted: Mapping[str, Noted]) -> None:
         """Give a hidden file its name, or delete it.
 
         Args:
             entry: the file.
-            noted: the paths of memories by the digest of their bytes.
+            noted: what the log notes of new memories, by the digest of their bytes.
         """
-        path = ""
+        line = None
         if not entry.name.startswith(files.OF_EDIT):
-            path = noted.get(digest(files.read(entry.path), DIGEST_LETTERS), "")
-        if path:
-            self._name(entry.path, path)
+            line = noted.get(digest(files.read(entry.path), DIGEST_LETTERS))
+        if line:
+            self._name_noted(entry.path, line)
         else:
             files.remove(entry.path)
         files.sync_folder(os.path.dirname(entry.path))
 
-    def _noted(self) -> dict[str, str]:
-        """Return the paths of the memories that were noted as new, by their digests."""
-        noted: dict[str, str] = {}
+    def _name_noted(self, draft: str, line: Noted) -> None:
+        """Give a hidden file the name that the log notes.
+
+        If somebody has taken that since, the next free one is noted first.
+        """
+        [key] = set(NOTING).intersection(line)
+        free = next(filter(self._is_free, numbered(str(line[key]))))
+        if free != line[key]:
+            again = json.dumps(line | {key: free}, ensure_ascii=False)
+            files.log(self.bookkeeping(LEARNED), f"{again}\n".encode())
+        files.name_draft(draft, self.absolute(free))
+
+    def _noted(self) -> dict[str, Noted]:
+        """Return the lines about memories that were noted as new, by their digests."""
+        noted: dict[str, Noted] = {}
         with contextlib.suppress(NotFound):
             for line in files.read(self.bookkeeping(LEARNED)).splitlines():
                 with contextlib.suppress(*OTHER_FORMS, RecursionError):
                     entry = json.loads(line)
                     for key in NOTING:
                         if key in entry and entry.get("digest"):
-                            noted[str(entry["digest"])] = str(entry[key])
+                            noted[str(entry["digest"])] = entry
         return noted
 
 

@@ -156,6 +156,7 @@ class LearnLog:
         self.lines: set[str] = set()
         self.made: dict[Origin, str] = {}
         self._last: dict[str, str] = {}  # the text that came last under an outside id
+        self._ids: dict[str, set[str]] = {}  # whose last text a memory was made of
 
     def read_on(self) -> None:
         """Take in what was added since; raise FilememError or OSError."""
@@ -217,6 +218,15 @@ class LearnLog:
                 return self.made[turn, last]
         return ""
 
+    def is_said(self, path: str, besides: Iterable[Origin]) -> bool:
+        """Tell whether another outside id than of some origins told last what is there.
+
+        Args:
+            path: the live path of a memory.
+            besides: of what comes now.
+        """
+        return bool(self._ids.get(path, set()).difference(dict(besides)))
+
     def named(self, path: str) -> list[str]:
         """Return the memories of the program's that have the name of a path.
 
@@ -273,6 +283,8 @@ class LearnLog:
     def _note_origins(self, origins: Iterable[Iterable[str]], path: str) -> None:
         for turn, text in origins:
             if turn.startswith(OUTSIDE):
-                self.made.pop((turn, self._last.get(turn, "")), None)
+                before = self.made.pop((turn, self._last.get(turn, "")), "")
+                self._ids.get(before, set()).discard(turn)
+                self._ids.setdefault(path, set()).add(turn)
                 self._last[turn] = text
             self.made[turn, text] = path

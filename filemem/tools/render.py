@@ -56,10 +56,10 @@ def file_heading(folder: Folder, path: str, today: dt.date, asked: str = "") -> 
     told = ["archived" if is_archived(path) else ""]
     with contextlib.suppress(FilememError):
         if _TELLS_WHEN.search(folder.read(path, MAX_HEAD_BYTES)):
-            front = folder.memory(path).metadata
-            told[0] = validity.fate(front) or told[0]
-            told.append(validity.held_note(front))
-            told.append(validity.replaced_note(folder, front))
+            memory = folder.memory(path)
+            told[0] = validity.fate(memory.metadata) or told[0]
+            told.append(validity.memory_note(memory))
+            told.append(validity.replaced_note(folder, memory.metadata))
     if asked.removeprefix("./") not in ("", path):
         told.append(f"moved from {asked}")
     return _heading(path, when_of(path), today, *told)

@@ -703,6 +703,54 @@ def test_another_text_under_one_id_supersedes_the_one_before(nora: User) -> None
     assert "bees and a dog" in nora.open_file(f"archive/{path}").text
 
 
+def test_of_two_texts_under_one_id_in_one_list_the_last_counts(nora: User) -> None:
+    facts = [{"id": "m1", "text": text} for text in ("Keeps bees.", "Keeps goats.")]
+    for _ in range(2):
+        paths = nora.remember_all(facts)
+        [goats] = nora.memories("facts")
+        assert paths == [goats.path] * 2 and goats.statement == "Keeps goats."
+
+
+def test_a_fact_stays_while_one_of_its_ids_tells_it(nora: User) -> None:
+    """Then it is superseded, also where both change in one list."""
+
+    def tell(*texts: str) -> list[str]:
+        facts = [{"id": f"m{n}", "text": text} for n, text in enumerate(texts)]
+        nora.remember_all(facts)
+        current = [one for one in nora.memories("facts") if not one.archived]
+        return sorted(one.statement for one in current)
+
+    bees, cats, dogs = ("Keeps bees.", "Keeps cats.", "Keeps dogs.")
+    assert tell(bees, bees) == [bees]
+    assert tell(cats, bees) == [bees, cats]
+    assert tell(bees, bees) == [bees]
+    assert tell(cats, dogs) == [cats, dogs]
+    assert tell(dogs, dogs) == [dogs]
+
+
+def test_another_text_under_one_id_supersedes_what_a_person_updated(nora: User) -> None:
+    [path] = nora.remember_all([{"id": "m1", "text": "Keeps bees."}], today=AT)
+    path = nora.update(path, "Keeps wasps.", today=AT).path
+    assert keep_under_one_id(nora, "Keeps bees.") == ["Keeps wasps."]
+    assert keep_under_one_id(nora, "Keeps goats.") == ["Keeps goats."]
+    nora.update(nora.remember("Keeps goats.").path, "Keeps cows.")
+    nora.forget(nora.remember("Keeps cows.").path)
+    assert keep_under_one_id(nora, "Keeps two goats.") == []
+
+
+def test_no_fact_ends_before_its_own_day(nora: User) -> None:
+    """Though the text that came later under its id is of an earlier day, or of that."""
+    for month in (5, 4):
+        later, day = dt.date(2024, 5, 4), dt.date(2024, month, 4)
+        name = f"m{month}"
+        nora.remember_all([{"id": name, "text": f"{name} keeps bees.", "day": later}])
+        nora.remember_all([{"id": name, "text": f"{name} keeps goats.", "day": day}])
+    old = [one for one in nora.memories("facts") if one.archived]
+    assert [one.front["valid_until"] for one in old] == [later, later]
+    found = nora.tools().call("search_files", {"query": "keeps bees goats"})
+    assert found.count("until 2024-05-04") == 4
+
+
 def test_another_text_under_one_id_leaves_what_is_pinned_or_deleted(nora: User) -> None:
     nora.remember_all([{"id": "m1", "text": "Keeps bees.", "pinned": True}])
     both = ["Keeps bees.", "Keeps goats."]

@@ -174,7 +174,7 @@ def killed_passes(place: Path, facts: list[dict[str, str]]) -> Iterator[User]:
     """Yield a user whose facts were being kept, for each place to be killed at."""
     for limit in itertools.count(1):
         user = Store(place / str(limit)).user("ann")
-        user.remember("Sings.", today=AT)
+        user.remember_all([{"text": "Sings.", "id": "m0"}], today=AT)
         ended, _ = killed(
             [lambda user=user: user.remember_all(facts, today=AT)],
             limit,
@@ -237,6 +237,61 @@ def test_what_a_killed_pass_left_and_a_person_changed_stays_so(
         assert len(kept) == len(TEXTS) - len(gone)
         others = [one.path for one in kept if one.statement not in TEXTS]
         assert others == edited
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sings no more.",
+        "Sings again.",
+    ],
+)
+def test_another_text_under_one_id_is_completed_by_the_next_call(
+    tmp_path: Path,
+    text: str,
+) -> None:
+    """Wherever it was killed, one text holds, though it is a third one by now."""
+    facts = [{"text": "Sings no more.", "id": "m0"}]
+    for user in killed_passes(tmp_path, facts):
+        later = {"text": text, "id": "m0"}
+        user.remember_all([later], today=AT)
+        current = [
+            one.statement
+            for one in user.memories("facts")
+            if "superseded_by" not in one.front
+        ]
+        assert current == [text]
+
+
+def test_a_name_that_a_person_took_after_a_kill_is_theirs(
+    tmp_path: Path,
+) -> None:
+    """The fact has another one, by which it is known, and forgotten."""
+    for user in killed_passes(tmp_path, UNLIKE):
+        theirs = []
+        for name in (
+            "keeps-bees",
+            "has-a-boat",
+            "likes-plums",
+            "rows",
+        ):
+            place = Path(
+                user._folder.root,
+                f"facts/2026/2026-11-20-{name}.md",
+            )
+            if not place.exists():
+                place.write_text("A person wrote this.\n")
+                theirs.append(place)
+        paths = user.remember_all(UNLIKE, today=AT)
+        for path, fact in zip(
+            paths,
+            UNLIKE,
+            strict=True,
+        ):
+            assert user.open_file(path).statement == fact["text"]
+            user.forget(path)
+        for place in theirs:
+            assert place.exists()
 
 
 def test_what_a_killed_pass_was_about_to_keep_is_forgotten_too(
