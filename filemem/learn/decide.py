@@ -214,8 +214,10 @@ class KnownMemories:
         Returns:
             Live paths; none where its writer came to an end.
         """
+        if live(path) in self._log.written:
+            return []
         memory = self.read(path)
-        if memory is None or live(path) in self._log.written:
+        if memory is None:
             return []
         return [*map(live, texts(memory.front.get("supersedes")))]
 
