@@ -96,11 +96,10 @@ def _imported(user: Folder, *, in_git: bool = False) -> None:
         }
         file.write(json.dumps(talk))
         file.flush()
-        store = StoreFolder(user.store)
         if in_git:
-            jobs.imported(store, "openai-jsonl", file.name, AT, user.name)
+            jobs.imported(user, "openai-jsonl", file.name, AT)
         else:
-            import_file(store, "openai-jsonl", file.name, user=user.name)
+            import_file(user, "openai-jsonl", file.name)
 
 
 def _forgotten(user: Folder) -> None:

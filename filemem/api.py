@@ -969,8 +969,9 @@ class Store:
         Raises:
             FilememError: it is no such file.
         """
+        folder = self._files.folder(user)
         at = self.user(user).now()
-        return jobs.imported(self._files, format, os.fspath(file), at, user)
+        return jobs.imported(folder, format, os.fspath(file), at)
 
     def maintain(
         self,

@@ -89,6 +89,7 @@ class JobRun:
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as held:
+            held.enter_context(self.user.only(self.user.found()))
             if self.dry:
                 held.callback(setattr, self.user, "drafts", self.user.drafts)
                 with contextlib.suppress(FilememError, OSError):  # as git is missing
@@ -187,23 +188,21 @@ def read_conversations(
 
 
 def imported(
-    store: StoreFolder, format_: str, file: str, at: dt.datetime, user: str, **how: Any
+    folder: Folder, format_: str, file: str, at: dt.datetime, **how: Any
 ) -> ImportReport:
     """Take in an export, and commit it.
 
     Args:
-        store: where it goes.
+        folder: of the user whose memories these become.
         format_: the export's format, by its name.
         file: the export.
         at: the moment that counts as now.
-        user: whose memories these become.
         how: options of `importers.import_file`.
     """
-    folder = store.folder(user)
     if how.get("dry_run"):
-        return import_file(store, format_, file, user=user, **how)
+        return import_file(folder, format_, file, **how)
     with JobRun(folder, "import", at, exclusive=False) as run:
-        report = import_file(store, format_, file, user=user, **how)
+        report = import_file(folder, format_, file, **how)
         paths = [entry.path for entry in (*report.added, *report.updated)]
         usage.note_turns(folder, paths, at.date())
         name = os.path.basename(file)

@@ -126,9 +126,8 @@ def filemem(sessions: list[Session], folder: Path, settings: str = "") -> Answer
     (folder / "store/filemem.yaml").write_text(
         f"redact: false\n{settings}", encoding="utf-8"
     )
-    import_file(
-        StoreFolder(folder / "store"), "openai-jsonl", str(chats), user="person"
-    )
+    person = StoreFolder(folder / "store").folder("person")
+    import_file(person, "openai-jsonl", str(chats))
     user = Store(folder / "store").user("person")
     user.search_files(
         "what is there?", limit=1

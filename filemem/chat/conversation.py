@@ -117,6 +117,7 @@ class Conversation:
         transcript: Transcript | None = None,
     ) -> None:
         self.user = user
+        self._found = user.found()
         self.model = model
         self.now = now
         self.transcript = transcript or Transcript(user)
@@ -137,11 +138,18 @@ class Conversation:
 
         Raises:
             FilememError: the message is empty.
+            NotFound: the user was deleted or renamed since the conversation began.
             ModelError, KeyboardInterrupt, or what `listen` raises to stop it: all that
                 was said by then is on disk.
         """
         if not text.strip():
             raise FilememError("the message is empty; say something.")
+        with self.user.only(self._found):
+            return self._say(text, listen)
+
+    def _say(self, text: str, listen: Listener) -> str:
+        """Do what `say` does."""
+        self.user.check_found()
         self.keep(self.user.person, text, listen)
         turn = TurnState(self._turns()[-1], listen, self._settings.steps)
         self.turn = turn
@@ -422,6 +430,7 @@ class Conversation:
         contents = [str(message.get("content") or "") for message in messages]
         turn.shown = citations.without_marked("\n".join(contents))
         tools = self.offered
+        self.user.check_found()  # else what was read may be somebody else's
         ask: Callable[..., Reply] = self.model.ask
         if tools and not turn.rounds_left and isinstance(self.model, OpenAIModel):
             # They are named all the same, as the turns have calls of them.

@@ -180,8 +180,7 @@ def hook_command(call: Context, client: str, wait: bool) -> Output:
 
 def _take_in(user: Folder, client: str, event: dict[str, Any], at: dt.datetime) -> None:
     """Import the session of an event, and have it read if that has ended it."""
-    store = StoreFolder(user.store)
-    report = imported(store, client, event["transcript_path"], at, user.name)
+    report = imported(user, client, event["transcript_path"], at)
     ended = []
     if event["hook_event_name"] == hooks.ENDING:
         ended = [entry.path for entry in (*report.added, *report.updated)]

@@ -155,11 +155,10 @@ def import_command(
         raise FilememError(f"{what} {one_line(format_)}; see filemem import --help.")
     user = call.writer(begins=not dry)
     taken = jobs.imported(
-        call.open_store(),
+        user,
         format_,
         file,
         call.now,
-        user.name,
         dry_run=dry,
         with_secrets=with_secrets,
     )

@@ -337,10 +337,14 @@ def remove_folder(folder: Folder, *, repository: bool) -> None:
         folder: the user's.
         repository: remove a repository of their own, too; else it stays.
     """
-    for name in (BOOKKEEPING, ".git"):
-        if name == BOOKKEEPING or repository:
-            with contextlib.suppress(NotFound):
-                files.remove(f"{folder.root}/{name}")
+    bookkeeping = folder.bookkeeping()
+    last = f"{folder.root}/{files.TEMPORARY}{BOOKKEEPING}"
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(bookkeeping, last)  # at once, or who waits for the lock makes it anew
+    names = [last, *[f"{folder.root}/.git"] * repository]
+    for name in names:
+        with contextlib.suppress(NotFound):
+            files.remove(name)
     with contextlib.suppress(OSError):  # it is not empty
         os.rmdir(folder.root)
     files.sync_folder(folder.store)

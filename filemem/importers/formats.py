@@ -15,7 +15,7 @@ from filemem.importers.codex import codex
 from filemem.importers.intake import ImportReport, Intake
 from filemem.importers.jsonl import openai_jsonl
 from filemem.importers.markdown import markdown
-from filemem.store.users import StoreFolder
+from filemem.store.folder import Folder
 from filemem.store.zones import person_zone
 from filemem.text.plain import one_line
 
@@ -46,11 +46,10 @@ def find_parser(format_: str) -> Parser:
 
 
 def import_file(
-    store: StoreFolder,
+    folder: Folder,
     format_: str,
     path: str,
     *,
-    user: str,
     zone: tzinfo | None = None,
     dry_run: bool = False,
     with_secrets: bool = False,
@@ -61,10 +60,9 @@ def import_file(
     goes on from there.
 
     Args:
-        store: of the user.
+        folder: of the user whose memory it is.
         format_: what `find_parser` knows, or `filemem`.
         path: of the export.
-        user: whose memory it is.
         zone: in which times are written; None for the person's own.
         dry_run: report the same and write nothing.
         with_secrets: keep secrets, which are taken out and reported otherwise.
@@ -72,7 +70,6 @@ def import_file(
     Raises:
         NotFound, Refused, FilememError: `path` is no such export.
     """
-    folder = store.folder(user)
     zone = zone or person_zone(folder)
     path = os.path.realpath(path)
     if not os.path.exists(path):

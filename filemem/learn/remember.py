@@ -105,8 +105,6 @@ def remember_all(
                 claims.append(_claim(gate, asked, at.date(), notes))
         finally:  # what comes before a mistake is kept
             for together in _apart(log, claims):
-                if writer.done.decisions:
-                    user.require()  # who is deleted meanwhile does not begin anew
                 with user.locked():
                     # Another process may have kept something meanwhile.
                     log.read_on()

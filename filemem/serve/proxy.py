@@ -72,6 +72,7 @@ class Answering:
         on_text: OnText,
     ) -> None:
         self._folder = folder
+        self._found = folder.found()
         self._user = User(folder)
         self._request = request
         self._is_kept = request.is_kept and not folder.is_read_only
@@ -93,7 +94,13 @@ class Answering:
 
         Raises:
             ModelError: there is no whole answer.
+            NotFound: the user was deleted or renamed meanwhile.
         """
+        with self._folder.only(self._found):
+            return self._answer()
+
+    def _answer(self) -> Answer:
+        """Do what `answer` does."""
         path = self._keep("")
         self._acted = self._remember()
         try:
@@ -193,6 +200,7 @@ class Answering:
     def _ask(self, messages: Messages, tools: Tools) -> Reply:
         """Ask the model once, with the client's settings, its text streaming."""
         self._on_text("")  # raises where the client has left meanwhile
+        self._folder.check_found()  # else what was read may be somebody else's
         options = self._request.options
         last = self._model.ask(messages, tools, self._say, **options)
         self._spent.append(last.usage)

@@ -18,6 +18,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -68,6 +69,19 @@ class Stat(NamedTuple):
     size: int
 
 
+@dataclass
+class Found:
+    """Whom a piece of work found in a folder, and is for.
+
+    Attributes:
+        identity: '' where they had none yet.
+        inode: of the folder; 0 where there was nobody, so that the work may begin them.
+    """
+
+    identity: str
+    inode: int
+
+
 class Folder:
     """The memories under one folder, of the user called `name`.
 
@@ -102,6 +116,7 @@ class Folder:
         # Whether a write may make the folder. A job's may not: it would leave a part
         # of a user where the person has just moved or deleted them.
         self.may_begin = True
+        self._work = threading.local()  # `found`: whom a thread's work is for
         # Called when a write has made the folder.
         self.when_begun: Callable[[], object] | None = None
 
@@ -165,10 +180,60 @@ class Folder:
         return ""
 
     def identify(self) -> None:
-        """Have the user have an identity; the caller holds their writing lock."""
+        """Have the user have an identity; the caller holds their writing lock.
+
+        Raises:
+            NotFound: the work of this thread is for somebody else.
+        """
+        self.check_found()
+        found = self._found()
         if not self.identity():
-            new = os.urandom(8).hex()
+            new = found.identity or os.urandom(8).hex()
             files.write(self.bookkeeping(IDENTITY), new.encode())
+        if not found.identity:
+            vars(found).update(vars(self.found()))
+
+    # -- whom work is for ----------------------------------------------------------
+
+    def found(self) -> Found:
+        """Return who is there now, for `only`."""
+        inode = 0
+        with contextlib.suppress(OSError):
+            inode = os.lstat(self.root).st_ino
+        return Found(self.identity(), inode)
+
+    @contextlib.contextmanager
+    def only(self, found: Found) -> Iterator[None]:
+        """Have this thread work for those who were found, or whom it begins.
+
+        Once they are deleted or renamed it writes nothing: it begins nobody anew, and
+        is not for who has the name by then. Within such work the outermost counts.
+        """
+        before = getattr(self._work, "found", None)
+        self._work.found = before or found
+        try:
+            yield
+        finally:
+            self._work.found = before
+
+    def _found(self) -> Found:
+        """Return whom the work of this thread is for; anybody where it is none."""
+        return getattr(self._work, "found", None) or Found("", 0)
+
+    def check_found(self) -> None:
+        """Raise NotFound where those whom this thread's work is for are gone."""
+        found = self._found()
+        if not found.inode:
+            return
+        now = self.found()
+        is_same = now.inode == found.inode
+        if now.identity and found.identity:
+            is_same = now.identity == found.identity
+        elif found.identity and is_same:  # a person has deleted the bookkeeping
+            is_same = bool(self.everything())
+        if not is_same:
+            what = "was deleted or renamed meanwhile"
+            raise NotFound(f"{one_line(self.name)} {what}; nothing more is kept.")
 
     def renamed_from(self) -> str:
         """Return the name before, while a rename is not done yet; '' as a rule."""
@@ -381,6 +446,7 @@ class Folder:
         Raises:
             NotFound: the folder is gone, and may not begin anew.
         """
+        self.check_found()
         is_new = not self.exists()
         if is_new and not self.may_begin:
             raise NotFound(f"{self.root} is gone; name where it is with --store.")
@@ -408,16 +474,16 @@ class Folder:
                 self.finish_writes()
             yield
 
-    def job_lock(
-        self, wait: float = JOB_WAIT_SECONDS
-    ) -> contextlib.AbstractContextManager[bool]:
+    @contextlib.contextmanager
+    def job_lock(self, wait: float = JOB_WAIT_SECONDS) -> Iterator[None]:
         """Run as the only job on this user's memories; it may consist of jobs.
 
         Raises:
             Busy: another job is running.
             NotFound: nothing is kept of them.
         """
-        return self._working.held(self, wait)
+        with self._working.held(self, wait), self.only(self.found()):
+            yield
 
     # -- writing -------------------------------------------------------------------
 
@@ -707,6 +773,7 @@ class _Lock:
                     folder.make()
                     file = held.enter_context(files.lock(place, wait))
                 except (NotFound, FileNotFoundError):
+                    folder.check_found()
                     if folder.may_begin:
                         folder.require()  # they were deleted while this waited
                     raise

@@ -613,6 +613,26 @@ def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(
     assert served.said() == [partial if stream else ["Hi."]]
 
 
+@pytest.mark.parametrize("taken", [False, True])
+def test_an_answer_to_who_is_deleted_meanwhile_is_kept_for_nobody(
+    served: Served, taken: bool
+) -> None:
+    """Nor for who has their name by then."""
+    served.user().remember("Keeps bees.")
+
+    def answer(_: dict[str, Any]) -> Step:
+        assert Store(served.store).delete("mara").left == []
+        if taken:
+            Store(served.store).user("mara").remember("Keeps wasps.")
+        return say("The bees are fine.")
+
+    served.model.script(answer)
+    with pytest.raises(openai.InternalServerError, match="deleted or renamed"):
+        ask(served.client(), "How are the bees?")
+    assert Store(served.store).users() == ["mara"] * taken
+    assert served.said() == []
+
+
 def wait_for(holds: Callable[[], bool]) -> None:
     """Wait until something holds, at most a minute."""
     end = time.monotonic() + 60

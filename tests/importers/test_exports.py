@@ -45,8 +45,8 @@ HOSTILE: list[Any] = [
 
 def taken(format_: str, export: Path, root: Path) -> str:
     """Import and return what became of it: sessions, notes, what was left out."""
-    folder = StoreFolder(root)
-    report = import_file(folder, format_, str(export), user="mara", zone=ZONE)
+    mara = StoreFolder(root).folder("mara")
+    report = import_file(mara, format_, str(export), zone=ZONE)
     told = []
     for one in sorted(report.added):
         body = (root / "mara" / one.path).read_text("utf-8").partition("---\n\n")[2]

@@ -34,8 +34,8 @@ def mara(tmp_path: Path) -> User:
 
 
 def run(user: User, format_: str, path: Path, **how: Any) -> ImportReport:
-    store = StoreFolder(user._folder.store)
-    return import_file(store, format_, str(path), user=user.name, zone=ZONE, **how)
+    folder = StoreFolder(user._folder.store).folder(user.name)  # as a new process
+    return import_file(folder, format_, str(path), zone=ZONE, **how)
 
 
 def kept(user: User, path: str) -> list[str]:

@@ -135,12 +135,11 @@ def test_the_work_of_an_import_grows_with_the_tags_that_never_end(
             "sessionId": "s",
             "message": message,
         }
-        file, store = (
-            tmp_path / f"{tags}.jsonl",
-            StoreFolder(Path(tempfile.mkdtemp(dir=tmp_path))),
-        )
+        file = tmp_path / f"{tags}.jsonl"
+        store = StoreFolder(tempfile.mkdtemp(dir=tmp_path))
+        mara = store.folder("mara")
         file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-        return lambda: import_file(store, "claude-code", str(file), user="mara")
+        return lambda: import_file(mara, "claude-code", str(file))
 
     assert grows(work, 1_000)
 

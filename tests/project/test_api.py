@@ -5,6 +5,7 @@ import contextlib
 import datetime as dt
 import functools
 import itertools
+import json
 import os
 import re
 import resource
@@ -39,11 +40,13 @@ from filemem import (
     Reply,
     Report,
     Store,
+    ToolCall,
     Usage,
     User,
     Waits,
 )
 from filemem.importers import import_file
+from filemem.llm.model import Messages, OnText, Tools
 from filemem.store.keys import add_key, find_user, keys_of
 from filemem.store.users import StoreFolder
 from filemem.testing import FakeModel, FrozenClock
@@ -422,7 +425,95 @@ def test_who_writes_while_the_user_is_deleted_is_told_so(tmp_path: Path) -> None
         if Store(root).users():
             Store(root).delete("ann")
         assert not (root / "ann").exists()
-    assert told <= {"nothing is kept of ann."}
+    gone = "ann was deleted or renamed meanwhile; nothing more is kept."
+    assert told <= {"nothing is kept of ann.", gone}
+
+
+class Meanwhile(FakeModel):
+    """A model during whose answer something happens."""
+
+    def __init__(self, happens: Callable[[], object], reply: str | Reply) -> None:
+        super().__init__(reply)
+        self._happens = happens
+
+    def ask(self, messages: Messages, tools: Tools, on_text: OnText) -> Reply:
+        self._happens()
+        return super().ask(messages, tools, on_text)
+
+
+def leave(root: Path, *, renamed: bool, taken: bool) -> None:
+    """Delete or rename ann, as another process does; somebody may take her name."""
+    store = Store(root)
+    if renamed:
+        store.rename("ann", "bo")
+    else:
+        assert store.delete("ann").left == []
+    if taken:
+        store.user("ann").remember("Keeps wasps.")
+
+
+@pytest.mark.parametrize("taken", [False, True])
+@pytest.mark.parametrize("renamed", [False, True])
+def test_an_answer_is_for_nobody_but_whom_it_found(
+    tmp_path: Path, renamed: bool, taken: bool
+) -> None:
+    """It begins nobody anew; nor is it told or kept by who has the name by then."""
+    store = Store(tmp_path)
+    store.user("ann").remember("Keeps bees.")
+    reply: str | Reply = "The bees are fine."
+    if taken:
+        search = ToolCall("1", "search_files", '{"query": "wasps"}')
+        reply = Reply("", [search], Usage(1, 1), "tool_calls")
+    away = functools.partial(leave, tmp_path, renamed=renamed, taken=taken)
+    model = Meanwhile(away, reply)
+    talk = store.user("ann").conversation(model, id="c1")
+    for _ in range(2):
+        with pytest.raises(NotFound, match="ann was deleted or renamed meanwhile"):
+            talk.say("How are the bees?")
+    assert len(model.asked) == 1
+    assert store.users() == ["ann"] * taken + ["bo"] * renamed
+    newcomer = Store(tmp_path).user("ann")
+    assert "bees" not in str([one.text for one in newcomer.memories()])
+
+
+def test_an_import_under_way_ends_where_its_user_is_deleted(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    ann = store.user("ann")
+    ann.remember("Keeps bees.")
+    lines = ""
+    for number in range(300):
+        messages = said(f"Number {number}.")
+        lines += json.dumps({"id": f"c{number}", "messages": messages}) + "\n"
+    (tmp_path / "chats.jsonl").write_text(lines)
+    ended = list[str]()
+
+    def take_in() -> None:
+        try:
+            store.import_(tmp_path / "chats.jsonl", format="openai-jsonl", user="ann")
+        except NotFound as error:
+            ended.append(str(error))
+
+    other = threading.Thread(target=take_in)
+    other.start()
+    while not any(ann.memories("sessions")):
+        pass
+    Store(store.root).delete("ann")
+    other.join()
+    assert store.users() == []
+    assert "ann was deleted or renamed meanwhile" in ended[0]
+
+
+def test_a_conversation_goes_on_with_its_person(tmp_path: Path) -> None:
+    """Whom the same store renames, or who deletes the bookkeeping."""
+    store = Store(tmp_path)
+    talk = store.user("ann").conversation(FakeModel("Fine."), id="c1")
+    talk.say("I keep bees.")
+    store.rename("ann", "bo")
+    talk.say("And a cat.")
+    shutil.rmtree(tmp_path / "bo/.filemem")
+    talk.say("And a dog.")
+    [session] = store.user("bo").memories("sessions")
+    assert len(session.passages) == 6 and store.users() == ["bo"]
 
 
 def test_a_folder_renamed_by_hand_keeps_its_person(tmp_path: Path) -> None:
@@ -799,8 +890,8 @@ def test_a_user_moves_to_another_store_and_is_gone_here(
     assert here.users() == ["bo"] and not keys_of(here.root)
     with pytest.raises(NotFound, match="no user ann"):
         here.delete("ann")
-    given = (StoreFolder(there.root), "filemem", str(tmp_path / name))
-    planned = import_file(*given, user="Ann B.", dry_run=True)
+    new = StoreFolder(there.root).folder("Ann B.")
+    planned = import_file(new, "filemem", str(tmp_path / name), dry_run=True)
     assert len(planned.added) == len(paths) and not os.path.exists(there.root)
     for _ in range(2):
         report = there.import_(tmp_path / name, user="Ann B.")

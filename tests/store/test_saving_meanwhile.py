@@ -78,9 +78,7 @@ def compact(mara: Folder) -> None:
 def import_again(mara: Folder) -> None:
     """A note that changed where it comes from is brought up to date, unless the person has changed it here."""
     (Path(mara.store) / "../source/note.md").write_text("A note, version 2, before.\n")
-    import_file(
-        StoreFolder(mara.store), "markdown", f"{mara.store}/../source", user="mara"
-    )
+    import_file(mara, "markdown", f"{mara.store}/../source")
 
 
 def in_place(path: str, data: bytes) -> None:
@@ -116,8 +114,7 @@ def begun(tmp_path: Path) -> Path:
     mara = StoreFolder(folder / "store").folder("mara")
     for path, text in FILES.items():
         mara.create(path, text)
-    store = StoreFolder(mara.store)
-    import_file(store, "markdown", str(folder / "source"), user="mara")
+    import_file(mara, "markdown", str(folder / "source"))
     return folder
 
 
