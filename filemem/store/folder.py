@@ -71,7 +71,7 @@ class Stat(NamedTuple):
 
 @dataclass
 class Found:
-    """Whom a piece of work found in a folder, and is for.
+    """Whom a piece of work found in a folder, and is for; filled in if it begins them.
 
     Attributes:
         identity: '' where they had none yet.
@@ -191,7 +191,9 @@ class Folder:
             new = found.identity or os.urandom(8).hex()
             files.write(self.bookkeeping(IDENTITY), new.encode())
         if not found.identity:
-            vars(found).update(vars(self.found()))
+            now = self.found()
+            found.identity = now.identity
+            found.inode = now.inode
 
     # -- whom work is for ----------------------------------------------------------
 
