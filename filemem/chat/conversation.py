@@ -148,7 +148,7 @@ class Conversation:
             return self._say(text, listen)
 
     def _say(self, text: str, listen: Listener) -> str:
-        """Do what `say` does."""
+        """Keep a message and answer it; return and raise as `say`."""
         self.user.check_found()
         self.keep(self.user.person, text, listen)
         turn = TurnState(self._turns()[-1], listen, self._settings.steps)

@@ -341,8 +341,10 @@ def remove_folder(folder: Folder, *, repository: bool) -> None:
     last = f"{folder.root}/{files.TEMPORARY}{BOOKKEEPING}"
     with contextlib.suppress(FileNotFoundError):
         os.rename(bookkeeping, last)  # at once, or who waits for the lock makes it anew
-    names = [last, *[f"{folder.root}/.git"] * repository]
-    for name in names:
+    gone = [last]
+    if repository:
+        gone.append(f"{folder.root}/.git")
+    for name in gone:
         with contextlib.suppress(NotFound):
             files.remove(name)
     with contextlib.suppress(OSError):  # it is not empty

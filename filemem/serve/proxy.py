@@ -100,7 +100,7 @@ class Answering:
             return self._answer()
 
     def _answer(self) -> Answer:
-        """Do what `answer` does."""
+        """Keep, answer and keep the answer; return and raise as `answer`."""
         path = self._keep("")
         self._acted = self._remember()
         try:
