@@ -234,8 +234,12 @@ class Folder:
         elif found.identity and is_same:  # a person has deleted the bookkeeping
             is_same = bool(self.everything())
         if not is_same:
-            what = "was deleted or renamed meanwhile"
-            raise NotFound(f"{one_line(self.name)} {what}; nothing more is kept.")
+            raise self.is_gone()
+
+    def is_gone(self) -> NotFound:
+        """Return the error for a user who went while something was written."""
+        what = "was deleted or renamed meanwhile"
+        return NotFound(f"{one_line(self.name)} {what}; nothing more is kept.")
 
     def renamed_from(self) -> str:
         """Return the name before, while a rename is not done yet; '' as a rule."""
@@ -778,6 +782,7 @@ class _Lock:
                     folder.check_found()
                     if folder.may_begin:
                         folder.require()  # they were deleted while this waited
+                        raise folder.is_gone() from None  # or are so at this moment
                     raise
                 was_cut_off = os.fstat(file.fileno()).st_size > 0
                 files.sign(file)
