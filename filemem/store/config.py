@@ -89,7 +89,6 @@ class Config:
 
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Config)}
-LIMITS = tuple(name for name in DEFAULTS if name not in PERSONS + MOVED)
 _IN_WORDS = {
     str: "text",
     int: "a whole number",
