@@ -23,7 +23,7 @@ from filemem.learn.outcome import Applied
 from filemem.learn.proposals import Proposal
 from filemem.overview.checks import faults
 from filemem.store.facts import page
-from filemem.store.folder import Folder
+from filemem.store.folder import Folder, is_memory_name
 from filemem.store.memory import parse
 from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.usage import note_use
@@ -195,7 +195,7 @@ def _place(call: Context, user: Folder, named: str) -> NamedLine:
     find. A profile that is not there yet is made.
 
     Raises:
-        NotFound: there is no such memory, and the words find none.
+        NotFound: there is no memory of that path, and it is no words that find one.
     """
     place = split_line(user, named)
     if place.path == PROFILE and not os.path.lexists(user.absolute(PROFILE)):
@@ -203,6 +203,8 @@ def _place(call: Context, user: Folder, named: str) -> NamedLine:
     try:
         return NamedLine(user.locate(place.path), place.line)
     except NotFound:
+        if is_memory_name(place.path):
+            raise
         found = _found_by_words(user, place.path, call.now.date())
         if not found:
             raise

@@ -429,8 +429,9 @@ def test_edit_takes_words_for_the_fact_or_note_that_they_find(home: Path) -> Non
     line, said = (home / "args").read_text().split()
     assert "boiler" in Path(said).read_text().splitlines()[int(line) - 1]
     (home / "args").unlink()
-    missed = shell(home, "filemem edit xylophone", EDITOR="vi")
-    assert missed.returncode == 2 and "xylophone does not exist" in missed.stderr
+    for wrong in ("xylophone", "notes/boiler.md"):  # a path is no words
+        missed = shell(home, f"filemem edit {wrong}", EDITOR="vi")
+        assert missed.returncode == 2 and f"{wrong} does not exist" in missed.stderr
     assert not (home / "args").exists()
 
 
