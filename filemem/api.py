@@ -54,7 +54,6 @@ from filemem.store import config, facts, usage
 from filemem.store.folder import JOB_WAIT_SECONDS, PERSON_KEY, WAIT_SECONDS, Folder
 from filemem.store.gate import Gate
 from filemem.store.heard import OnEvent, ignore
-from filemem.store.imports import Origins
 from filemem.store.memory import Memory
 from filemem.store.paths import PROFILE, Kind, kind_of
 from filemem.store.transcript import Transcript
@@ -651,11 +650,8 @@ class User:
         Raises:
             Refused: you have yet to say where this store's words go.
         """
-        talk = Transcript(self._folder)
-        if id:
-            origin = messages.origin_of(self._folder, id)
-            path = Origins(self._folder).session(origin) or ""
-            talk = Transcript(self._folder, path, origin)
+        origin = messages.origin_of(self._folder, id) if id else ""
+        talk = Transcript(self._folder, origin=origin)
         answering = self._model(model) or OfflineModel()
         return Conversation(chats.Conversation(self._folder, answering, self.now, talk))
 

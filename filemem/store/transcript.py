@@ -28,6 +28,8 @@ class Transcript:
         self.folder = folder
         self.path = path
         self.origin = origin  # by which a program knows it again
+        if origin:
+            self._found()
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
         """Append one turn, durably, wherever the file lies now.
@@ -78,8 +80,14 @@ class Transcript:
         return memory if memory and memory.encoding == UTF_8 else None
 
     def _found(self) -> Memory | None:
-        """Return the file as it is on disk, wherever it lies; None if it is gone."""
+        """Return the file as it is on disk, wherever it lies; None if it is gone.
+
+        Of one with an origin that is also the file which another process has begun.
+        """
         memory = self.folder.find(self.path)
+        if self.origin and not memory:
+            begun = Origins(self.folder).session(self.origin) or ""
+            memory = self.folder.find(begun)
         if memory:
             self.path = memory.path
         return memory

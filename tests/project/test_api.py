@@ -595,6 +595,46 @@ def test_a_conversation_is_taken_up_again_by_its_id(nora: User) -> None:
     assert nora.conversation(id="chat-8").path == ""
 
 
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_two_processes_that_begin_one_id_begin_one_session(
+    nora: User, is_gone: bool
+) -> None:
+    """Also where a person has deleted the one that both had found. What either is told
+    is in the other's conversation, and in no recall of it."""
+    if is_gone:
+        nora.conversation(id="chat-7").say("Hello.")
+    there = FakeModel("So I hear.")
+    talk = nora.conversation(there, id="chat-7")
+    code = (
+        "import sys; from filemem import Store;"
+        " talk = Store(sys.argv[1]).user('nora').conversation(id='chat-7');"
+        " print(flush=True); talk.say(input()); print(talk.path)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, nora._folder.store],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as other:
+        assert other.stdout and other.stdout.readline()
+        for session in nora.memories("sessions"):
+            Path(nora._folder.absolute(session.path)).unlink()
+        begun = other.communicate("I keep seven bees.")[0].strip()
+    talk.say("How many bees?")
+    assert talk.path == begun
+    assert [one.path for one in nora.memories("sessions")] == [begun]
+    told = turns(nora, begun)
+    assert [told[0], *told[2:]] == [
+        "I keep seven bees.",
+        "How many bees?",
+        "So I hear.",
+    ]
+    asked = there.asked[0]
+    assert "I keep seven bees." in [one["content"] for one in asked]
+    assert "seven" not in asked[-1]["content"]
+
+
 def test_an_answer_streams_and_is_kept_though_nobody_listens(nora: User) -> None:
     talk = nora.conversation(FakeModel("Bees.", ModelError("gone")))
     assert "".join(talk.stream("What do I keep?")) == "Bees."
