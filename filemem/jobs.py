@@ -50,7 +50,7 @@ from filemem.store.folder import JOB_WAIT_SECONDS, Folder
 from filemem.store.learned import LearnLog
 from filemem.store.paths import PROFILE, Kind
 from filemem.store.problems import bundle_problems
-from filemem.store.users import StoreFolder
+from filemem.store.users import StoreFolder, remove_folder
 from filemem.text.plain import counted, one_line
 from filemem.work import JobDone, Progress, no_progress
 
@@ -262,7 +262,7 @@ def forget(
         if plan.whole_user and notes:  # the same request commits it
             done.facts["stayed"].extend(notes)
         elif plan.whole_user and not done.facts["stayed"]:
-            delete.remove_folder(user, repository=takes_git)
+            remove_folder(user, repository=takes_git)
             person.forget(user.root)
     user.tell("forgotten", len(done.facts["deleted"]))
     return replace(done, facts={**done.facts, **facts, "notes": notes})

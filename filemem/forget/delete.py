@@ -293,7 +293,7 @@ def plan_whole_user(folder: Folder) -> DeletionPlan:
 def _delete_all(folder: Folder, plan: DeletionPlan) -> JobDone:
     """Delete all of a user but a repository, and what the job is committed with.
 
-    That goes with `remove_folder`.
+    That goes with `users.remove_folder`.
 
     Args:
         folder: the user's.
@@ -328,25 +328,3 @@ def _records(folder: Folder) -> list[str]:
     """Return the paths of the bookkeeping, but for what a job is committed with."""
     names = set(os.listdir(folder.bookkeeping())) - KEPT_TO_THE_END
     return [f"{BOOKKEEPING}/{name}" for name in names]
-
-
-def remove_folder(folder: Folder, *, repository: bool) -> None:
-    """Remove what is left of the folder of a user whose memories are deleted.
-
-    Args:
-        folder: the user's.
-        repository: remove a repository of their own, too; else it stays.
-    """
-    bookkeeping = folder.bookkeeping()
-    last = f"{folder.root}/{files.TEMPORARY}{BOOKKEEPING}"
-    with contextlib.suppress(FileNotFoundError):
-        os.rename(bookkeeping, last)  # at once, or who waits for the lock makes it anew
-    gone = [last]
-    if repository:
-        gone.append(f"{folder.root}/.git")
-    for name in gone:
-        with contextlib.suppress(NotFound):
-            files.remove(name)
-    with contextlib.suppress(OSError):  # it is not empty
-        os.rmdir(folder.root)
-    files.sync_folder(folder.store)

@@ -240,21 +240,7 @@ class History:
         Args:
             folder: its path in the repository.
         """
-        told = self.repository.text(
-            "log",
-            "--all",
-            "--full-history",
-            f"--format=%H %(trailers:key={RENAMED},key={DELETED},separator=%x20)",
-            "--",
-            pathspec(folder),
-        )
-        departures = list[Departure]()
-        for line in told.split("\n"):
-            commit, _, trailer = line.partition(" ")
-            how, _, name = trailer.partition(": ")
-            if name_of_folder(name):
-                departures.append(Departure(commit, how, name))
-        return departures
+        return departures(self.repository, "--all", "--", pathspec(folder))
 
     @functools.cached_property
     def managed_root(self) -> str:
@@ -361,6 +347,19 @@ def _merged(stays: Iterable[Place]) -> list[Place]:
         strangers = known.strangers & stay.strangers
         places[stay.folder] = replace(stay, strangers=strangers)
     return list(places.values())
+
+
+def departures(repository: Repository, *which: str) -> list[Departure]:
+    """Return how users left, as the commits tell that `git log` is asked for."""
+    trailers = f"%(trailers:key={RENAMED},key={DELETED},separator=%x20)"
+    told = repository.text("log", "--full-history", f"--format=%H {trailers}", *which)
+    found = list[Departure]()
+    for line in told.split("\n"):
+        commit, _, trailer = line.partition(" ")
+        how, _, name = trailer.partition(": ")
+        if name_of_folder(name):
+            found.append(Departure(commit, how, name))
+    return found
 
 
 def changes_in(repository: Repository, folder: str) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from filemem.errors import FilememError
 from filemem.git.command import GitError
 from filemem.git.commits import commit_message
+from filemem.git.departed import follow, incoming, note_merge
 from filemem.git.history import ATTRIBUTES, History, changes_in, is_log, without_logs
 from filemem.git.job_frame import JobFrame, commit_paths, recover
 from filemem.git.merge import carry_out, merge_trees
@@ -53,9 +54,10 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> list[str]:
     for user in _users(history):
         recover(user)
     with repository.lock():
+        messages = follow(repository, _users(history))  # a merge that was cut off
         for user in _users(history):
             commit_paths(user, (), NOTED, at)
-        messages = _exchange(history, branch, at)
+        messages += _exchange(history, branch, at)
         unsent = without_logs(changes_in(repository, ""))
     if unsent:
         messages.append(f"Not committed by you, so not sent: {first_few(unsent)}.")
@@ -200,8 +202,10 @@ def _is_on_this_machine(url: str) -> bool:
 def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[str]:
     """Bring files and HEAD to the remote's commit, or to one that holds both.
 
-    Returns a sentence for each file in which the two met. Raises FilememError, with
-    nothing written, as `carry_out` does.
+    Who was deleted or renamed there is so here then, too.
+
+    Returns a sentence for each of these, and for each file in which the two met. Raises
+    FilememError, with nothing written, as `carry_out` does.
     """
     repository = history.repository
     theirs = branch.commit
@@ -217,13 +221,17 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
     before = repository.tree(base)
     after = repository.tree(theirs)
     tops = {path.partition("/")[0] for path, _ in before.items() ^ after.items()}
+    users = _users(history, tops)
     with contextlib.ExitStack() as held:
-        for user in _users(history, tops):
+        for user in users:
             held.enter_context(user.folder.locked())
             commit_paths(user, (), NOTED, at)  # what was recalled since
             held.enter_context(JobFrame(user).noted())
         ours = repository.resolve()
         now = repository.tree(ours)
+        if history.prefix and base:
+            note_merge(repository, ours, theirs)
+            before = incoming(repository, ours, theirs).without_logs(users, now)
         scratch = held.enter_context(history.folder.scratch())
         changes = merge_trees(repository, scratch, before, now, after)
         carry_out(repository, changes)
@@ -233,7 +241,7 @@ def _bring_in(history: History, branch: RemoteBranch, at: dt.datetime) -> list[s
             subject = f"Merge memories from {one_line(branch.remote, 40)}"
             message = commit_message(subject, {"Job": "sync"})
             repository.commit(paths, message, at, merged=theirs, onto=ours)
-    told = []
+        told = follow(repository, users)
     for change in changes:
         path = change.paths[0]
         if change.conflict and not is_log(path):

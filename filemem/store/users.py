@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import unquote
 
-from filemem.errors import Refused
+from filemem.errors import NotFound, Refused
 from filemem.store import files
-from filemem.store.folder import WAIT_SECONDS, Folder, normal_form
+from filemem.store.folder import BOOKKEEPING, WAIT_SECONDS, Folder, normal_form
 from filemem.store.heard import OnEvent, ignore
 from filemem.store.roles import ROLE_NAMES
 from filemem.text.plain import nearest, one_line
@@ -140,3 +140,27 @@ class StoreFolder:
             if normal_form(other) == wanted:
                 return os.path.join(self.root, other)
         return place
+
+
+def remove_folder(folder: Folder, *, repository: bool) -> None:
+    """Remove what is left of the folder of a user whose memories are deleted.
+
+    Args:
+        folder: the user's.
+        repository: remove a repository of their own, too; else it stays.
+    """
+    bookkeeping = folder.bookkeeping()
+    last = f"{folder.root}/{files.TEMPORARY}{BOOKKEEPING}"
+    with contextlib.suppress(NotFound):  # of a removal that was cut off
+        files.remove(last)
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(bookkeeping, last)  # at once, or who waits for the lock makes it anew
+    gone = [last]
+    if repository:
+        gone.append(f"{folder.root}/.git")
+    for name in gone:
+        with contextlib.suppress(NotFound):
+            files.remove(name)
+    with contextlib.suppress(OSError):  # it is not empty
+        os.rmdir(folder.root)
+    files.sync_folder(folder.store)
