@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.learn import background
 from filemem.learn.sessions import PAUSE
 from filemem.llm.client import OpenAIModel
@@ -32,6 +32,7 @@ from filemem.serve import running
 from filemem.serve.proxy import Answer, Answering
 from filemem.serve.request import ChatRequest, parse
 from filemem.serve.running import BadRequest
+from filemem.store.folder import Found
 from filemem.store.users import StoreFolder
 
 NAME = "filemem"  # of the model that clients choose
@@ -114,7 +115,11 @@ class Service:
         if chat.model not in self._names:
             sentence = f"there is no model {chat.model[:80]!r} here; take {NAME}."
             raise BadRequest(404, sentence, "model_not_found")
-        thread = self._begin(user, chat)
+        folder = self._folder(user)
+        found = folder.found()
+        if await self._find_user(request) != user:  # while the body came
+            raise folder.is_gone()
+        thread = self._begin(user, found, chat)
         watch = asyncio.ensure_future(thread.watch(request))
         try:
             if not chat.is_streamed:
@@ -125,11 +130,12 @@ class Service:
         stream = _stream(thread, first, chat)
         return StreamingResponse(stream, media_type="text/event-stream")
 
-    def _begin(self, user: str, chat: ChatRequest) -> "AnswerThread":
+    def _begin(self, user: str, found: Found, chat: ChatRequest) -> "AnswerThread":
         """Begin an answer in a thread of its own.
 
         Args:
             user: whose memories are asked.
+            found: who that was while the key was theirs.
             chat: what the client sent.
 
         Raises:
@@ -142,7 +148,7 @@ class Service:
         model = copy.copy(self._model)
         thread = AnswerThread(model)
         answering = Answering(self._folder(user), chat, model, self._now, thread.put)
-        work = answering.answer
+        work: Callable[[], Answer] = functools.partial(answering.answer, found)
         if chat.model == TASK_NAME:
             work = answering.pass_on
         thread.start(self._threads, work)
@@ -281,6 +287,9 @@ def error_body(error: BaseException) -> ErrorAnswer:
     if isinstance(error, BadRequest):
         status = error.status
         code = error.code
+    elif isinstance(error, NotFound):
+        status = 404
+        code = "user_not_found"
     elif isinstance(error, PromptTooLong):  # by this code clients shorten a history
         status = 400
         code = "context_length_exceeded"

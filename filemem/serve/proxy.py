@@ -32,7 +32,7 @@ from filemem.llm.model import (
 from filemem.serve.request import ChatRequest
 from filemem.serve.window import Window, fit
 from filemem.store import config, recalls
-from filemem.store.folder import Folder
+from filemem.store.folder import Folder, Found
 from filemem.store.transcript import INTERRUPTED, Transcript
 from filemem.text import answers
 from filemem.text.plain import one_line
@@ -72,7 +72,6 @@ class Answering:
         on_text: OnText,
     ) -> None:
         self._folder = folder
-        self._found = folder.found()
         self._user = User(folder)
         self._request = request
         self._is_kept = request.is_kept and not folder.is_read_only
@@ -87,16 +86,19 @@ class Answering:
         """Return the model's answer without any memory: nothing is read or kept."""
         return self._whole(self._ask(self._request.messages, self._request.tools))
 
-    def answer(self) -> Answer:
+    def answer(self, found: Found) -> Answer:
         """Keep what was said, answer it, keep the answer.
 
         What had come is kept, marked, where the model fails or the client ends it.
+
+        Args:
+            found: whom the folder is of; it is kept for nobody else.
 
         Raises:
             ModelError: there is no whole answer.
             NotFound: the user was deleted or renamed meanwhile.
         """
-        with self._folder.only(self._found):
+        with self._folder.only(found):
             return self._answer()
 
     def _answer(self) -> Answer:

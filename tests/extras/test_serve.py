@@ -627,10 +627,34 @@ def test_an_answer_to_who_is_deleted_meanwhile_is_kept_for_nobody(
         return say("The bees are fine.")
 
     served.model.script(answer)
-    with pytest.raises(openai.InternalServerError, match="deleted or renamed"):
+    with pytest.raises(openai.NotFoundError, match="deleted or renamed") as error:
         ask(served.client(), "How are the bees?")
+    assert error.value.code == "user_not_found"
     assert Store(served.store).users() == ["mara"] * taken
     assert served.said() == []
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_request_of_who_goes_while_it_comes_begins_nobody_anew(
+    served: Served, renamed: bool
+) -> None:
+    """Their key was right when the request began."""
+    served.user().remember("Keeps bees.")
+    served.model.default = say("Hi.")
+    size = {"Content-Length": str(len(HELLO)), "Expect": "100-continue"}
+    connection = served.sent(CHAT, b"", **size)
+    assert connection.sock and b" 100 " in connection.sock.recv(100)
+    if renamed:
+        Store(served.store).rename("mara", "bo")
+    else:
+        assert Store(served.store).delete("mara").left == []
+    connection.send(HELLO)
+    answer = connection.getresponse()
+    code = json.loads(answer.read())["error"]["code"]
+    expected = (404, "user_not_found") if renamed else (401, "invalid_api_key")
+    assert (answer.status, code) == expected
+    assert Store(served.store).users() == ["bo"] * renamed
+    assert served.said("bo") == []
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
