@@ -20,6 +20,7 @@ from filemem.search.results import Hit, choose, in_order, merge_evidence
 from filemem.search.search_request import SearchRequest
 from filemem.search.weights import WEIGHTS, Weights
 from filemem.store.current import CurrentConversation
+from filemem.text.terms import fold
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def search_files(
         before=before,
     )
     days = named_days(question, corpus, today)
-    query = parse(question, corpus.names_heard, corpus.names, days, weights)
+    names = _people(corpus, index.folder.person)
+    query = parse(question, names, corpus.names, days, weights)
     if speaker:
         query = replace(query, asks_assistant=True)
     in_prompt = passages_in_prompt(corpus, current)
@@ -110,6 +112,16 @@ def search_files(
         or any(hit.said not in shown for hit in hits)
     )
     return Found(chosen, files, notes, has_more)
+
+
+def _people(corpus: Corpus, person: str) -> list[str]:
+    """Return the folded names of those who speak, by number, and of the person last.
+
+    Their facts are about them, and seldom name them.
+    """
+    names = corpus.names_heard
+    own = fold(person)
+    return names if own in names else [*names, own]
 
 
 def passages_in_prompt(

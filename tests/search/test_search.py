@@ -669,6 +669,15 @@ def test_a_chinese_word_is_missing_if_no_dictionary_has_it(tmp_path: Path) -> No
     assert "Nowhere in memory: 郗暎." in ask(tmp_path, said, "郗暎的吉他")
 
 
+def test_the_person_s_own_name_is_no_word_to_be_found(tmp_path: Path) -> None:
+    """Their facts are about them, and seldom name them."""
+    user = Store(tmp_path).user("mara")
+    user.remember("Likes oolong tea.")
+    found = user.tools().call("search_files", {"query": "Which tea does Mara like?"})
+    assert "Likes oolong tea." in found
+    assert "Nowhere" not in found and "weak" not in found
+
+
 # -- which days --------------------------------------------------------------------
 
 
