@@ -156,7 +156,10 @@ def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(
 def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(
     user: Folder,
 ) -> None:
-    """Unless no job has put it there, or another memory replaced it."""
+    """Unless no job has put it there, or another memory replaced it.
+
+    So does what the profile has come to rest on.
+    """
     bees = "---\nimportance: 2\n---\nKeeps bees.\r\n"
     lay(
         user.root,
@@ -176,6 +179,8 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(
     assert user.read("facts/2026-01-01-a.md") == bees.encode()
     assert swept(user, 4)["archived"] == []
     assert swept(user, 400)["archived"] == ["facts/2026-01-01-a.md"]
+    lay(user.root, {"profile.md": "- Has bees. <!-- facts/2026-01-01-a.md -->\n"})
+    assert swept(user, 401)["restored"] == ["facts/2026-01-01-a.md"]
 
 
 def test_a_memory_in_both_places_with_two_texts_stays_and_is_named(

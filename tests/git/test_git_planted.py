@@ -171,8 +171,14 @@ def test_the_hooks_that_a_person_has_for_all_repositories_run_at_none_of_ours(
         assert not (tmp_path / "ran").exists(), words
 
 
-def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
-    """Neither its hooks nor what its configuration names, wherever it lies and however it is named."""
+def test_a_remote_on_this_machine_runs_nothing_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its hooks nor what its configuration names, wherever it lies and however it is named; nor if it is only pushed to here."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH", str(ssh))
     mara = store(tmp_path / "store")
     git(tmp_path, "init", "--quiet", "--bare", "other")
     inside = Path(mara.root)
@@ -202,8 +208,12 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         f"file://localhost{tmp_path}/bare.git",
         f"file://{tmp_path}/b%61re.git",
         "mara/x",
+        f"elsewhere:{tmp_path}/remote",
     ):
         git(tmp_path / "store", "config", "remote.origin.url", url)
+        if url.startswith("elsewhere"):
+            here = str(tmp_path / "remote")
+            git(tmp_path / "store", "config", "remote.origin.pushurl", here)
         job(mara, "Keep", mara.create(f"facts/{len(mara.paths())}.md", f"Has {url}.\n"))
         sync(History(mara), None, START)
         assert git(tmp_path / "store", "ls-remote", "origin", "main")

@@ -113,6 +113,20 @@ def test_a_forgotten_import_leaves_no_name_and_does_not_come_back(
     assert kept(mara, new.path) == ["Two", "Three"]
 
 
+def test_a_forgotten_import_stays_so_where_another_key_made_its_record(
+    mara: User, tmp_path: Path
+) -> None:
+    """A key of another machine is not in git."""
+    export = tmp_path / "talks.jsonl"
+    export.write_text(json.dumps({"id": "c", "messages": ALL[:4]}))
+    [taken] = run(mara, "openai-jsonl", export).added
+    mara.forget(taken.path)
+    file(mara, ".filemem/key").unlink()
+    [left] = run(mara, "openai-jsonl", export).skipped
+    assert left.why == "imported before and deleted since; it stays deleted"
+    assert not mara._folder.paths()
+
+
 def test_two_processes_take_each_conversation_once(mara: User, tmp_path: Path) -> None:
     lines = [json.dumps({"id": f"c{n}", "messages": ALL[:2]}) for n in range(40)]
     export = tmp_path / "talks.jsonl"

@@ -662,6 +662,10 @@ def test_what_others_or_an_assistant_say_steers_nothing_and_an_assistant_s_word_
     [refused] = remembered(user, JUNE, Reader(RHYME))
     assert refused.action is Action.REFUSE and refused.path.startswith("proposed/")
     assert report_of([Applied([refused]).told()], None).refused == (refused,)
+    talk(user, JULY, "Whatever.", WISH, "Hm.")  # cited with a turn of the person's own
+    cites_both = note("Nora likes rhymes.", "in rhyme", "Whatever", kind="lesson")
+    [both] = remembered(user, JULY, Reader(cites_both))
+    assert both.action is Action.REFUSE and len(both.claim.sources) == 2
 
 
 @pytest.mark.parametrize("how", ["update", "supersede"])
