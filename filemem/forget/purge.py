@@ -246,12 +246,11 @@ class _Rewriter:
 
     def __init__(self, history: History, plan: DeletionPlan) -> None:
         self.own = _own_versions(history)
-        self.commits = set[str]()
-        self.folders: tuple[bytes, ...] = ()  # as the paths of files begin in them
+        # The user's commits, by how the paths of their files begin in these.
+        self.commits = dict[bytes, frozenset[str]]()
         for place in history.places:
-            self.commits |= place.commits
             folder = f"{place.folder}/".lstrip("/")
-            self.folders += (os.fsencode(folder),)
+            self.commits[os.fsencode(folder)] = place.commits
         self.plan = plan
         self.paths = frozenset(map(live, history.folder.paths()))
 
@@ -287,34 +286,21 @@ class _Rewriter:
         return path, mode, oid
 
     def commit(self, commit: Any, _: Any) -> None:
-        """Clear a commit's message, unless it changes only what others have."""
-        is_own = os.fsdecode(commit.original_id) in self.commits
-        if is_own and self.plan.whole_user:
-            self._clear(commit)
-        if is_own or not commit.file_changes:
-            self.message(commit, _)
+        """Clear a commit's message, unless it changes only what others have.
 
-    def _clear(self, commit: Any) -> None:
-        """Leave of a message of a user who goes whole only whose the folder was.
-
-        Their commit may stay, with a version of a file that others have, too. Of one
-        that also changes what lies elsewhere the message stays.
-
-        Args:
-            commit: one of the user's.
+        Of a user who goes whole also a version goes that others have alike.
         """
-        for change in commit.file_changes:
-            if not change.filename.startswith(self.folders):
-                return
-        message = os.fsdecode(commit.message)
-        lines = [FORGOTTEN, ""]
-        for line in message.split("\n"):
-            key = line.partition(": ")[0]
-            if key in DEPARTURES:
-                lines.append(line)
-        lines.append("")
-        cleared = "\n".join(lines)
-        commit.message = os.fsencode(cleared)
+        name = os.fsdecode(commit.original_id)
+        own = [folder for folder, all_ in self.commits.items() if name in all_]
+        if own and self.plan.whole_user:
+            folders = tuple(own)
+            commit.file_changes = [
+                change
+                for change in commit.file_changes
+                if not change.filename.startswith(folders)
+            ]
+        if own or not commit.file_changes:
+            self.message(commit, _)
 
     def message(self, one: Any, _: Any) -> None:
         """Clear the message of a commit or a tag of the lines that say it."""
@@ -367,15 +353,12 @@ def search(history: History, plan: DeletionPlan) -> list[str]:
 def _own_objects(history: History) -> dict[str, str]:
     """Return the objects that are a user's by the places that they have in git.
 
-    Each has its path. What others have in the same folder too is not the user's.
+    Each has its path. What others have alike is the user's, too.
     """
     repository = history.repository
     own = dict[str, str]()
     for place in history.places:
-        found = _named_objects(repository, place.folder, place.commits)
-        others = _named_objects(repository, place.folder, place.others)
-        for name in found.keys() - others.keys():
-            own[name] = found[name]
+        own |= _named_objects(repository, place.folder, place.commits)
     return own
 
 

@@ -143,6 +143,52 @@ def test_of_who_goes_no_message_stays_with_what_two_have_alike(
     assert CAT in log(ida)
 
 
+@pytest.mark.parametrize(
+    "is_whole",
+    [
+        True,
+        False,
+    ],
+)
+def test_what_two_have_alike_goes_with_the_one_or_is_said_to_be_left(
+    tmp_path: Path,
+    is_whole: bool,
+) -> None:
+    """It goes with who goes whole, and stays the other's.
+
+    Of words in it the command says where they are left.
+    """
+    here = first_mara(tmp_path / "store")
+    here.user("ann").remember(THEIRS, today=START.date())
+    old = git(here.root, "rev-parse", "HEAD:ann/facts")
+    ida = here.rename("ann", "ida")._folder
+    [path] = ida.paths("facts")
+    here.user("ann").remember(THEIRS, today=START.date())
+    assert git(here.root, "rev-parse", "HEAD:ann/facts") == old
+    what = ["--about", "mill"]
+    if is_whole:
+        what = ["--whole-user", "ida"]
+    done = forget(
+        ida,
+        *what,
+        "--yes",
+        "--purge-history",
+    )
+    has = git(
+        here.root,
+        "log",
+        "--format=%h",
+        "--",
+        f"ann/{path}",
+    )
+    assert len(has.split()) == (1 if is_whole else 3)
+    assert ("Git still says it: blob" in done.output) != is_whole
+    assert done.return_value == (0 if is_whole else 1)
+    [fact] = here.user("ann").memories("facts")
+    assert THEIRS in fact.text
+    assert git(here.root, "status", "--short") == ""
+
+
 def test_words_go_from_the_versions_of_one_and_not_of_the_other(
     newcomer: User,
     lind: Folder,
