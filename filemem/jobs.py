@@ -50,7 +50,7 @@ from filemem.store.folder import JOB_WAIT_SECONDS, Folder
 from filemem.store.learned import LearnLog
 from filemem.store.paths import PROFILE, Kind
 from filemem.store.problems import bundle_problems
-from filemem.store.users import StoreFolder, remove_folder
+from filemem.store.users import StoreFolder, folder_name, remove_folder
 from filemem.text.plain import counted, one_line
 from filemem.work import JobDone, Progress, no_progress
 
@@ -244,6 +244,8 @@ def forget(
         held.enter_context(user.job_lock())
         if plan.whole_user:
             keys.revoke_user(user.store, user.name)
+            former = folder_name(user.renamed_from())  # by a rename that was cut off
+            person.forget(f"{user.store}/{former}")
         if purges and not takes_git:
             with JobFrame(History(user)).at_work():
                 pass  # what was cut off is committed before it is rewritten

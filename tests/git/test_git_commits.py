@@ -517,6 +517,24 @@ def cut_off(here: Store, limit: int) -> int:
     return status
 
 
+def test_who_is_deleted_after_a_new_name_was_cut_off_leaves_nothing_by_either(
+    tmp_path: Path,
+) -> None:
+    """Whoever takes one of the names is nobody whom this machine began."""
+    for limit in itertools.count(1, 4):
+        mara = store(tmp_path / str(limit))
+        here = Store(mara.store)
+        person.note_begun(f"{here.root}/mara")
+        status = cut_off(here, limit)
+        [name] = here.users()
+        here.delete(name)
+        for place in ("mara", "lind"):
+            assert person.entry_of(f"{here.root}/{place}") == {}, limit
+        if not status:
+            break
+    assert limit > 10
+
+
 @pytest.mark.parametrize("has_newcomer", [False, True])
 def test_a_new_name_that_is_cut_off_anywhere_is_finished_by_the_same_call(
     tmp_path: Path,
