@@ -106,8 +106,13 @@ def test_the_words_of_a_date_do_not_outweigh_its_day(
 
 
 def test_a_day_is_told_by_what_names_it_whenever_that_was_said(tmp_path: Path) -> None:
-    """In a conversation, or in a note that has no day itself."""
+    """In a conversation, or in a note that has no day itself.
+
+    A turn's own day is the one from which a date without a year counts.
+    """
     files = {
+        "sessions/2024/2024-09-01-0900-b.md": "- **Ann** 09:00: Hello.\n"
+        "- **Ann** 2025-04-03 09:00: My exam is on 7 May.\n",
         "sessions/2026/2026-06-03-0900-a.md": "- **Ann** 09:00: I fell on 7 May 2025.",
         "notes/knee.md": "A plaster cast from 7 May 2025 on; the exam is on 8 May.",
         "notes/2025-05-07.md": "Rain.",
@@ -399,7 +404,9 @@ def test_a_plan_of_long_ago_is_found_by_the_day_that_it_names(tmp_path: Path) ->
 def test_a_fact_is_of_the_days_that_it_names_where_others_are_left_out(
     tmp_path: Path,
 ) -> None:
-    lay(tmp_path / "ann", PLANNED)
+    """What was said is of the day on which it was said alone."""
+    said = "- **ann** 09:00: The dentist is on 3 December 2026.\n"
+    lay(tmp_path / "ann", PLANNED | {"sessions/2026/2026-11-18-0900-a.md": said})
     ann = Store(tmp_path).user("ann")
     hits = ann.search_files("dentist", after="2026-12-01", before="2026-12-05")
     assert [hit.text for hit in hits] == [PLANS["dentist"]]

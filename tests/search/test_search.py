@@ -152,6 +152,15 @@ def test_a_speaker_is_known_by_a_part_of_a_name(tmp_path: Path) -> None:
     assert "平安保险小赵 14:05:" in lines[2] and len(lines) == 3
 
 
+@pytest.mark.parametrize("name", ["Ann", "ann"])
+def test_a_whole_name_is_meant_before_a_part_of_another(
+    tmp_path: Path, name: str
+) -> None:
+    said = {TEA: "- **Ann** 09:00: No tea.\n- **Ann Lee** 09:01: More tea!\n"}
+    answer = "\n".join(ask(tmp_path, said, "tea", speaker=name))
+    assert "No tea." in answer and "More tea!" not in answer
+
+
 @pytest.mark.parametrize("name", ["Dr. Wu", "dr wu", "Wu", "wu."])
 def test_a_full_stop_is_no_part_of_a_name(tmp_path: Path, name: str) -> None:
     said = {TEA: "- **Dr. Wu** 09:00: No tea at night.\n- **ann** 09:01: Tea!\n"}
