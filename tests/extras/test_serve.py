@@ -353,7 +353,7 @@ def test_a_long_history_is_summarised_request_by_request_from_its_beginning(
     """One a message, so that nobody waits for more; of what is longer, both ends."""
     served.model.default = a_small_model
     lay(served.store, {"filemem.yaml": "client_window_tokens: 1000\n"})
-    text = f"It begins. {'very ' * 6_000}long, and ends."
+    text = f"It begins. {'so very ' * 3_750}long, and ends."
     chat = [text, "Noted."] * 6
     for _ in range(6):
         ask(served.client(), *chat, "So?", user="chat-7")
