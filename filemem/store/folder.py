@@ -185,7 +185,11 @@ class Folder:
         Raises:
             NotFound: the work of this thread is for somebody else.
         """
-        self.check_found()
+        try:
+            self.check_found()
+        except NotFound:
+            self._unmake()
+            raise
         found = self._found()
         if not self.identity():
             new = found.identity or os.urandom(8).hex()
@@ -194,6 +198,15 @@ class Folder:
             now = self.found()
             found.identity = now.identity
             found.inode = now.inode
+
+    def _unmake(self) -> None:
+        """Remove the folder if `make` has just made it, as its user went meanwhile."""
+        own = set(os.listdir(self.bookkeeping()))
+        if self.paths() or not own <= {NAMES, "lock"}:
+            return
+        files.remove(self.bookkeeping())
+        with contextlib.suppress(OSError):  # somebody begins in it
+            os.rmdir(self.root)
 
     # -- whom work is for ----------------------------------------------------------
 
@@ -232,7 +245,7 @@ class Folder:
         if now.identity and found.identity:
             is_same = now.identity == found.identity
         elif found.identity and is_same:  # a person has deleted the bookkeeping
-            is_same = bool(self.everything())
+            is_same = bool(self.paths())
         if not is_same:
             raise self.is_gone()
 
