@@ -244,8 +244,7 @@ def forget(
         held.enter_context(user.job_lock())
         if plan.whole_user:
             keys.revoke_user(user.store, user.name)
-            former = folder_name(user.renamed_from())  # by a rename that was cut off
-            person.forget(f"{user.store}/{former}")
+            _forget_former(user)
         if purges and not takes_git:
             with JobFrame(History(user)).at_work():
                 pass  # what was cut off is committed before it is rewritten
@@ -268,6 +267,17 @@ def forget(
             person.forget(user.root)
     user.tell("forgotten", len(done.facts["deleted"]))
     return replace(done, facts={**done.facts, **facts, "notes": notes})
+
+
+def _forget_former(user: Folder) -> None:
+    """Keep nothing about the folder from which a user was being renamed, if any.
+
+    It stays where somebody has that name by now.
+    """
+    former = user.renamed_from()
+    place = os.path.join(user.store, folder_name(former))
+    if former and not os.path.lexists(place):
+        person.forget(place)
 
 
 def _forget_in_git(user: Folder, plan: DeletionPlan) -> JobDone:

@@ -288,10 +288,11 @@ class _Rewriter:
     def commit(self, commit: Any, _: Any) -> None:
         """Clear a commit's message, unless it changes only what others have.
 
-        Of a user who goes whole also a version goes that others have alike.
+        From the commits of a user who goes whole all changes in their folder go. A
+        version that others have alike stays in the commits of these.
         """
         name = os.fsdecode(commit.original_id)
-        own = [folder for folder, all_ in self.commits.items() if name in all_]
+        own = [folder for folder, names in self.commits.items() if name in names]
         if own and self.plan.whole_user:
             folders = tuple(own)
             commit.file_changes = [

@@ -45,7 +45,7 @@ class Incoming:
     departures: list[Departure]
 
     def leavers(self, users: Iterable[History]) -> list[History]:
-        """Return those who left a folder that both sides had."""
+        """Return those of `users` who left a folder that both sides had."""
         names = {departure.name for departure in self.departures}
         names &= {path.partition("/")[0] for path in self.before}
         leavers = list[History]()
@@ -58,7 +58,9 @@ class Incoming:
     def without_logs(
         self, users: Iterable[History], now: dict[str, str]
     ) -> dict[str, str]:
-        """Return what both come from, so that no log of who leaves is kept.
+        """Return `before` with the logs of who leaves as they are now on this side.
+
+        So the merge takes their deletion for the only change, and keeps none of them.
 
         Args:
             users: of the store.
@@ -122,14 +124,17 @@ def note_merge(repository: Repository, ours: str, theirs: str) -> None:
 
 
 def follow(repository: Repository, users: Iterable[History]) -> list[str]:
-    """Have users be deleted or renamed as the merge that was noted has it, if it is.
+    """Have users be deleted or renamed as on the other side of the noted merge.
+
+    Nothing is done where no merge is noted, or where HEAD does not hold it: it was cut
+    off before its commit.
 
     Args:
         repository: of the store.
         users: those of the store before the merge.
 
     Returns:
-        A sentence for each.
+        A sentence for each who left.
     """
     noted = read_text(repository.git_dir, MERGING).split()
     if not noted:
@@ -157,7 +162,7 @@ class _Leaver:
         folder: it.
         name: theirs on the other side; '' if they were deleted.
         is_taken: somebody else has the folder now.
-        left: what lies there and is of neither, as the other side never had it.
+        left: the paths of what lies there and the other side never had.
         identity: theirs.
         names: theirs until now.
     """
@@ -191,8 +196,8 @@ def _followed(coming: Incoming, folders: Iterable[Folder]) -> list[str]:
         inside = f"{folder.own_folder}/"
         left = list[str]()
         for path in folder.everything():
-            is_memory = not path.startswith(files.TEMPORARY)
-            if is_memory and inside + path not in coming.after:
+            is_going = path.startswith(files.TEMPORARY)  # bookkeeping, as a rule
+            if not is_going and inside + path not in coming.after:
                 left.append(path)
         leaver = _Leaver(
             folder=folder,

@@ -118,7 +118,7 @@ class Service:
         folder = self._folder(user)
         found = folder.found()
         if await self._find_user(request) != user:  # while the body came
-            raise folder.is_gone()
+            raise folder.gone()
         thread = self._begin(user, found, chat)
         watch = asyncio.ensure_future(thread.watch(request))
         try:

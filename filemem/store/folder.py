@@ -200,9 +200,13 @@ class Folder:
             found.inode = now.inode
 
     def _unmake(self) -> None:
-        """Remove the folder if `make` has just made it, as its user went meanwhile."""
-        own = set(os.listdir(self.bookkeeping()))
-        if self.paths() or not own <= {NAMES, "lock"}:
+        """Remove the folder if `make` has just made it, as its user went meanwhile.
+
+        The caller holds the writing lock. A folder with a memory stays, and one whose
+        bookkeeping has more than `make` and the lock write.
+        """
+        kept = set(os.listdir(self.bookkeeping()))
+        if self.paths() or not kept <= {NAMES, "lock"}:
             return
         files.remove(self.bookkeeping())
         with contextlib.suppress(OSError):  # somebody begins in it
@@ -244,12 +248,14 @@ class Folder:
         is_same = now.inode == found.inode
         if now.identity and found.identity:
             is_same = now.identity == found.identity
-        elif found.identity and is_same:  # a person has deleted the bookkeeping
+        elif found.identity and is_same:
+            # A person has deleted the bookkeeping, and memories are there still; or it
+            # is about to go with its user, and no memory is.
             is_same = bool(self.paths())
         if not is_same:
-            raise self.is_gone()
+            raise self.gone()
 
-    def is_gone(self) -> NotFound:
+    def gone(self) -> NotFound:
         """Return the error for a user who went while something was written."""
         what = "was deleted or renamed meanwhile"
         return NotFound(f"{one_line(self.name)} {what}; nothing more is kept.")
@@ -795,7 +801,7 @@ class _Lock:
                     folder.check_found()
                     if folder.may_begin:
                         folder.require()  # they were deleted while this waited
-                        raise folder.is_gone() from None  # or are so at this moment
+                        raise folder.gone() from None  # or are so at this moment
                     raise
                 was_cut_off = os.fstat(file.fileno()).st_size > 0
                 files.sign(file)

@@ -29,7 +29,7 @@ class Transcript:
         self.path = path
         self.origin = origin  # by which a program knows it again
         if origin:
-            self._found()
+            self._found()  # which takes up the session that it has
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
         """Append one turn, durably, wherever the file lies now.
