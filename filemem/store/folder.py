@@ -567,7 +567,9 @@ class Folder:
         pages: dict[str, bytes] = {}
         untried: dict[str, Iterator[str]] = {}  # names for each path
         for path, text in wanted:
-            names = untried.setdefault(path, numbered(path))
+            if path not in untried:
+                untried[path] = numbered(path, self._first_free(path))
+            names = untried[path]
             free = next(one for one in names if self._is_free(one, pages))
             if isinstance(text, str):
                 text = text.encode("utf-8", "replace")
@@ -578,6 +580,28 @@ class Folder:
         """Give a hidden file the next free name like a path, and return that."""
         free = next(one for one in numbered(path) if self._is_free(one))
         files.name_draft(draft, self.absolute(free))
+        return free
+
+    def _first_free(self, path: str) -> int:
+        """Return the number of a free name like a path, the least if none is missing.
+
+        Of thousands of names few are looked at.
+        """
+
+        def is_free(number: int) -> bool:
+            return self._is_free(next(numbered(path, number)))
+
+        taken = 0
+        free = 1
+        while not is_free(free):
+            taken = free
+            free *= 2
+        while free - taken > 1:
+            middle = (taken + free) // 2
+            if is_free(middle):
+                free = middle
+            else:
+                taken = middle
         return free
 
     def _is_free(self, path: str, pages: Collection[str] = ()) -> bool:

@@ -138,12 +138,16 @@ def date_at_head(name: str) -> DateAtHead | None:
     return None
 
 
-def numbered(path: str) -> Iterator[str]:
-    """Yield a path, then with -2, -3, … before its extension."""
+def numbered(path: str, first: int = 1) -> Iterator[str]:
+    """Yield a path, then with -2, -3, … before its extension.
+
+    Args:
+        path: of number 1.
+        first: the number of the first that is yielded.
+    """
     stem, extension = os.path.splitext(path)
-    yield path
-    for number in count(2):
-        yield f"{stem}-{number}{extension}"
+    for number in count(first):
+        yield f"{stem}-{number}{extension}" if number > 1 else path
 
 
 def slug(text: str, max_chars: int = MAX_SLUG_CHARS) -> str:
